@@ -51,11 +51,9 @@ def test_afriqa(tmp_path: Path) -> None:
 
 
 def test_tydiqa_has_the_rows_of_one_language(tmp_path: Path) -> None:
-    ids = ["swahili-1-0", "english-1-0", "swahili-2-0", "finnish-swahili-1"]
+    ids = {"a": "swahili-1-0", "b": "english-1-0", "c": "swahili-2-0", "d": "finnish-swahili-1"}
     answers = {"text": ["Accra", "in Accra"], "answer_start": [14, 11]}
-    rows = [
-        {"id": id, "context": "Kofi ...", "question": q, "answers": answers} for id, q in zip(ids, "abcd", strict=True)
-    ]
+    rows = [{"id": id, "context": "Kofi ...", "question": q, "answers": answers} for q, id in ids.items()]
     path = tmp_path / "google-research-datasets/tydiqa/secondary_task/validation-00000-of-00001.parquet"
     write_rows(path, rows)
     swahili, english = (loaded("tydiqa", language, "validation", tmp_path) for language in ("swa", "eng"))
