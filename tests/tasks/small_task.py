@@ -1,4 +1,4 @@
-"""Declarations and rows of small tasks, which tests write into folders of their own."""
+"""Declarations and rows of small tasks, which tests write into folders of their own; and cells of given documents."""
 
 import json
 from collections.abc import Iterable
@@ -6,6 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from afrieval.tasks.cells.settings import CellSettings
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.splits import Split
+from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.prompts.prompts import PromptFiles
 
 SAID = {"version": 1, "title": "A task", "description": "For tests.", "citation": "none", "licence": "CC0"}
 DATA = {"revision": "main", "files": {"test": "{code}.jsonl"}, "evaluate": "test"}
@@ -36,3 +43,17 @@ def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     else:
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
+
+
+def cell_of(
+    spec: TaskSpec,
+    documents: list[Document],
+    form: str,
+    language: str = "eng",
+    number: int = 1,
+    pool: Split | None = None,
+    **settings: Any,
+) -> TaskCell:
+    """Returns the cell of a task's English prompt with these documents."""
+    files, split, chosen = PromptFiles(spec), Split(documents, "", {}), CellSettings(**settings)
+    return TaskCell(spec, language, files.load("eng")[number], "eng", form, split, pool, chosen, files)

@@ -18,7 +18,6 @@ from afrieval.languages import ENGLISH
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.scoring.base import ExtractionContext, Question, Response
-from afrieval.scoring.extract.number import read_number
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.tagging import NONE
 from afrieval.scoring.texts import without_marks
@@ -32,7 +31,6 @@ from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.paper import paper_prompts
 from afrieval.tasks.prompts.prompts import Prompt, load_prompts, prompt_languages, render
 
-MGSM, COT, NLI = map(spec_of, ("afrimgsm", "afrimgsm_cot", "afrixnli"))
 SIB, NEWS, HEADLINES, INTENTS = map(spec_of, ("sib200", "masakhanews", "masakhanews_headline", "injongo_intent"))
 SENTIMENT = [spec_of("afrisenti"), spec_of("nollysenti")]
 LANGUAGES = [(spec, language) for spec in SENTIMENT for language in spec.languages]
@@ -46,33 +44,11 @@ def every_prompt(task: str) -> list[tuple[str, Prompt]]:
     return ours + [(code, prompt) for code in spec.languages for prompt in paper_prompts(spec, code).values()]
 
 
-@pytest.mark.parametrize("spec", [NLI, spec_of("xnli")], ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", [spec_of("afrixnli"), spec_of("xnli")], ids=lambda spec: spec.name)
 def test_finding_02_numbers_are_the_data_set_s(spec: TaskSpec) -> None:
     rows = [{"premise": "p", "hypothesis": "h", "label": number} for number in (0, 1, 2)]
     names = [spec.labels[d.gold] for d in documents(spec, rows, "a test", "test") if d.gold is not None]
     assert names == ["entailment", "neutral", "contradiction"]
-
-
-@pytest.mark.parametrize(
-    ("heading", "worked"),
-    [
-        ("Step-by-Step Answer: ", "2 + 3 = 5. The answer is 5."),
-        ("Ìdáhùn lẹ́sẹẹsẹ: ", "2 + 3 = 5. Ìdáhùn náà ni 5."),
-        ("መልስ ደረጃ በደረጃ፦ ", "2 + 3 = 5። መልሱ 5 ነው።"),
-    ],
-)
-def test_finding_09_a_worked_answer_loses_its_heading_and_nothing_else(heading: str, worked: str) -> None:
-    """A cut after 21 characters suits English alone."""
-    rows = [{"question": f"Question: {i}?", "answer_number": 5, "answer": heading + worked} for i in (2, 3)]
-    found = documents(COT, rows, "a test", str(COT.data.fewshot))
-    assert [d.worked for d in found] == [worked] * 2 and [d.gold for d in found] == [5, 5]
-
-
-def test_finding_27_run_on_text_does_not_change_the_number() -> None:
-    """The last number of all text that a model goes on to write is another question's."""
-    text = "The answer is 18.\n\nQuestion: Ada has 7 hens. Bola has 5.\nAnswer: 12"
-    prompt = load_prompts(MGSM, ENGLISH)[1]
-    assert read_number(text, prompt.lead_ins) == 18
 
 
 @pytest.mark.parametrize("spec", [SIB, NEWS, HEADLINES], ids=lambda spec: spec.name)
