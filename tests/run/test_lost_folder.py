@@ -44,7 +44,7 @@ GONE: dict[Callable[[Path], None], str] = {
     a_file_instead: "was removed or replaced",
     unlocked: f"{LOCK} was removed",
 }
-LOADING, ANSWERING = "afrieval.models.loading.seed_libraries", "afrieval.run.evaluate.run_cell"
+LOADING, ANSWERING = "afrieval.models.loading.seed_libraries", "afrieval.tasks.cells.harness_tasks.ask"
 SUMMARISING = "afrieval.run.finish.summarise"
 
 

@@ -14,11 +14,11 @@ from afrieval.models.base import LanguageModel
 from afrieval.results.identity import check_same_run
 from afrieval.run.finish import config_of, summarise
 from afrieval.run.manifest import answer_path, circumstances
-from afrieval.run.plan import check_fit, first_tokens
+from afrieval.run.plan import first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
 from afrieval.run.writer import RunWriter
-from afrieval.tasks.cells.cell import Cell, CellResult
+from afrieval.tasks.cells.cell import Cell
 
 UNTIL = "generate_until"  # the requests for generated answers, as the harness names them
 
@@ -77,7 +77,8 @@ def _evaluate(
     entry = circumstances(asdict(config), config.model, session.plan, lm, processes.count)
     entry |= {"share": share.name} if share else {}
     entry["first_tokens"] = first_tokens(session.plan.cells, lm)
-    check_fit(session.plan.cells, lm)
+    for cell in session.plan.cells:
+        cell.check_fit(lm)
     _note_template(session, lm)
     writer.begin(described, entry)
     from afrieval.models.response_cache import CachedLM  # a run without missing cells does not need the harness
@@ -99,7 +100,8 @@ def _evaluate(
             for cell in mine:
                 if cell.name in missing:
                     progress.begin(cell)
-                    writer.cell(cell.name, run_cell(cell, model))
+                    model.thinks = UNTIL in cell.asks
+                    writer.cell(cell.name, cell.run(model))
                     progress.end(cell)
                 on_cell(cell)
         except BaseException:
@@ -191,26 +193,3 @@ def _note_template(session: Session, lm: LanguageModel) -> None:
     asks = {kind for cell in session.plan.cells if not cell.complete for kind in cell.asks}
     if asks - {"loglikelihood_rolling"} and (line := unused_template(session.config.model, lm, UNTIL in asks)):
         session.processes.run_on_rank_zero(lambda: note(line))
-
-
-def run_cell(cell: Cell, model: LanguageModel) -> CellResult:
-    """Asks a model all of a cell's requests, and returns what is to be stored."""
-    job = cell.build(model)
-    if job.task is None:
-        return job.collect({})
-    from lm_eval.evaluator import evaluate as harness_evaluate
-
-    job.model.thinks = UNTIL in cell.asks
-    with job.context():
-        results = harness_evaluate(
-            job.model,
-            {"tasks": {cell.name: job.task}, "groups": {}},
-            limit=job.limit,
-            samples={cell.name: list(job.samples)} if job.samples else None,
-            bootstrap_iters=job.bootstrap_iters,
-            log_samples=True,
-            apply_chat_template=job.chat,
-            fewshot_as_multiturn=job.chat,
-            system_instruction=job.system,
-        )
-    return job.collect(results)

@@ -19,16 +19,7 @@ from afrieval.results.samples import Sample
 from afrieval.run.harness.build import build, config_hash, requests
 from afrieval.run.harness.index import HarnessTask, digest, plain
 from afrieval.scoring.responses import thinking_and_answer
-from afrieval.tasks.cells.cell import (
-    NOT_KEPT,
-    Block,
-    Cell,
-    CellResult,
-    HarnessCall,
-    Preview,
-    RunPart,
-    turns,
-)
+from afrieval.tasks.cells.cell import NOT_KEPT, Cell, CellResult, Preview, RunPart, turns
 from afrieval.tasks.cells.sample_lines import sample_line
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_numbers
 
@@ -143,21 +134,48 @@ class HarnessTaskCell(Cell):
         """Everything except the model that scores depend on."""
         return self.fixed
 
-    def build(self, model: LanguageModel) -> HarnessCall:
-        """Returns the harness call that evaluates a loaded model."""
-        task = self.fresh()
+    def requests(self, model: LanguageModel) -> Iterator[Any]:
+        """Yields the harness' requests of its documents, in the order in which a model is asked."""
+        task, chat = self.fresh(), self.model.chat_template
+        options: dict[str, Any] = {"apply_chat_template": True, "fewshot_as_multiturn": True} if chat else {}
+        options |= {"chat_template": model.apply_chat_template} if chat else {}
+        subset: dict[str, Any] = {"samples": list(self.rows.indices)} if self.rows.ranks else {"limit": self.n}
+        with self._context():
+            task.build_all_requests(**subset, **options)
+        yield from (request for request in task.instances for _ in range(request.repeats or 1))
+
+    def run(self, model: LanguageModel) -> CellResult:
+        """Lets the harness evaluate a loaded model, and returns its results and samples."""
+        from lm_eval.evaluator import evaluate
+
+        task, chat = self.fresh(), self.model.chat_template
         _explain_faults(self.name, task)
         _drop_thinking(task, self.model.thinking_end or "")
-        return HarnessCall(
-            task,
-            PairsLM(model),
-            lambda results: _outcome(self, task, results),
-            chat=self.model.chat_template,
-            limit=None if self.rows.ranks else len(self.rows.indices),
-            samples=self.rows.indices if self.rows.ranks else (),
-            bootstrap_iters=BOOTSTRAP,
-            context=self._context,
-        )
+        with self._context():
+            results = evaluate(
+                PairsLM(model),
+                {"tasks": {self.name: task}, "groups": {}},
+                limit=None if self.rows.ranks else self.n,
+                samples={self.name: list(self.rows.indices)} if self.rows.ranks else None,
+                bootstrap_iters=BOOTSTRAP,
+                log_samples=True,
+                apply_chat_template=chat,
+                fewshot_as_multiturn=chat,
+            )
+        return CellResult(self._samples(task, results), _record(self, task, results))
+
+    def _samples(self, task: Any, results: dict[str, Any]) -> list[Sample]:
+        """Returns the samples by document and filter."""
+        answered = results["samples"][self.name]
+        filters = list(dict.fromkeys(sample["filter"] for sample in answered))
+        samples: list[Sample] = []
+        for sample in sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"]))):
+            choices: Sample = {}
+            if task.OUTPUT_TYPE == "multiple_choice":
+                choices["n_choices"] = len(task.doc_to_choice(sample["doc"]))
+            line = sample_line(self.key, self.rows, sample, log_samples=self.evaluation.log_samples, **choices)
+            samples.append(plain(line))
+        return samples
 
     @contextlib.contextmanager
     def _context(self) -> Iterator[None]:
@@ -191,7 +209,7 @@ class HarnessTaskCell(Cell):
             lines.setdefault(prompt, []).extend(f"  {text!r}" for text in rest[:1] if isinstance(text, str))
         *_, last = lines.values()
         last.append(f"  gold: {task.doc_to_target(task.eval_docs[number])!r}")
-        return Preview(self._heading(number), [Block(prompt, after) for prompt, after in lines.items()])
+        return Preview(self._heading(number), lines)
 
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first document as the model saw it, with its answers."""
@@ -206,24 +224,10 @@ class HarnessTaskCell(Cell):
             likelihood = isinstance(answer, list)
             lines.append(f"{answer[0]:12.4f}  {rest[0]!r}{other}" if likelihood else f"answer: {answer!r}{other}")
         scores = ", ".join(f"{name} {sample[name]}" for name in sample["metrics"])
-        return Preview(heading, [Block(arguments[0][0], [*lines, f"gold: {sample['target']!r}  {scores}"])])
+        return Preview(heading, {arguments[0][0]: [*lines, f"gold: {sample['target']!r}  {scores}"]})
 
     def _heading(self, number: int) -> str:
         return f"{self.title}, document {number}, {self.shots} examples"
-
-
-def _outcome(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> CellResult:
-    """Returns the harness' results of a cell, and its samples by document and filter."""
-    answered = results["samples"][leaf.name]
-    filters = list(dict.fromkeys(s["filter"] for s in answered))
-    samples: list[Sample] = []
-    for sample in sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"]))):
-        choices: Sample = {}
-        if task.OUTPUT_TYPE == "multiple_choice":
-            choices["n_choices"] = len(task.doc_to_choice(sample["doc"]))
-        logged = leaf.evaluation.log_samples
-        samples.append(plain(sample_line(leaf.key, leaf.rows, sample, log_samples=logged, **choices)))
-    return CellResult(samples, _record(leaf, task, results))
 
 
 def _explain_faults(name: str, task: Any) -> None:

@@ -1,7 +1,6 @@
 """Cells, the smallest unit that is run, stored and resumed, and how their documents are printed."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,24 +13,16 @@ from afrieval.scoring.tokens import Need
 
 
 @dataclass(frozen=True)
-class Block:
-    """A verbatim prompt, and lines to print after it."""
-
-    prompt: str
-    lines: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
 class Preview:
     """A document of a cell.
 
     Attributes:
         heading: its name and few-shot examples.
-        blocks: its prompts; empty if there is nothing to show.
+        prompts: each of its prompts, verbatim, with the lines to print after it; empty if there is nothing to show.
     """
 
     heading: str
-    blocks: list[Block] = field(default_factory=list)
+    prompts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 NOT_KEPT = "(its prompt was not kept: eval.log_samples is false)"
@@ -60,49 +51,6 @@ class CellResult:
 
     samples: list[Sample]
     record: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True)
-class HarnessCall:
-    """One call of the harness' `evaluate`.
-
-    Attributes:
-        task: the harness' Task; None if no document of the cell can be scored.
-        model: the model to evaluate.
-        collect: converts the harness' results to the cell's; gets an empty map if `task` is None.
-        chat: whether to apply the model's chat template.
-        system: the system text, if any.
-        limit: number of documents to run, the first ones; None for all.
-        samples: places of the documents to run, in order; empty for all up to the limit.
-        bootstrap_iters: resamples for the harness' own standard errors.
-        context: context manager to call the harness in.
-    """
-
-    task: Any
-    model: LanguageModel
-    collect: Callable[[dict[str, Any]], CellResult]
-    chat: bool
-    system: str | None = None
-    limit: int | None = None
-    samples: Sequence[int] = ()
-    bootstrap_iters: int = 0
-    context: Callable[[], AbstractContextManager[None]] = nullcontext
-
-
-@dataclass(frozen=True)
-class PromptProbe:
-    """Input for checks of a model before a cell runs.
-
-    Attributes:
-        prompt: the cell's first prompt, as sent to the model.
-        complete: prompts that include all special tokens and must not be truncated; empty for
-            prompts made from templates.
-        answer_tokens: maximum number of tokens of an answer.
-    """
-
-    prompt: str
-    complete: Sequence[str] = ()
-    answer_tokens: int = 0
 
 
 class Cell(Protocol):
@@ -175,8 +123,11 @@ class Cell(Protocol):
         """Name of a group of cells that share requests; empty if it shares none."""
         return ""
 
-    def build(self, model: LanguageModel) -> HarnessCall:
-        """Returns the harness call that evaluates a loaded model."""
+    def requests(self, model: LanguageModel) -> Iterator[Any]:
+        """Yields the harness' requests of its documents, in the order in which a model is asked."""
+
+    def run(self, model: LanguageModel) -> CellResult:
+        """Asks a loaded model, scores its answers, and returns what is to be stored."""
 
     def preview(self, number: int) -> Preview:
         """Returns the document with a given number as a model would see it."""
@@ -184,9 +135,13 @@ class Cell(Protocol):
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first scored document of the cell's samples, with the model's answer."""
 
-    def probe(self, model: LanguageModel) -> PromptProbe | None:
-        """Returns input for checks of a loaded model; None if there is none, or it is slow to compute."""
+    def first_prompt(self, model: LanguageModel) -> str | None:
+        """Returns its first prompt as sent to a model; None if there is none, or it is slow to compute."""
         return None
+
+    def check_fit(self, model: LanguageModel) -> None:
+        """Rejects complete prompts that the model's context has no room for."""
+        assert not self.complete, "what has complete prompts checks them"
 
     def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
         """Yields samples with the scores that their answers get now; only cells of declared tasks support it.

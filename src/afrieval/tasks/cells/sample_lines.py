@@ -11,7 +11,7 @@ from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import DROPPED, Sample, verdict, without_texts
 from afrieval.scoring.base import Metric, Score
 from afrieval.scoring.responses import Details, details_of, together
-from afrieval.tasks.cells.cell import NOT_KEPT, Block, Preview
+from afrieval.tasks.cells.cell import NOT_KEPT, Preview
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.sampling import ChosenRows
@@ -136,7 +136,7 @@ def preview_stored(title: str, main: Metric, samples: Iterator[Sample]) -> Previ
     answer = sample["resps"][0][0]
     written = isinstance(answer, str)
     lines = [f"answer: {answer!r}  {verdict(sample, main)}"] if written else likelihood_lines(sample)
-    return Preview(heading, [Block(prompt_of(sample), lines)])
+    return Preview(heading, {prompt_of(sample): lines})
 
 
 def likelihood_lines(sample: Sample) -> list[str]:
@@ -196,7 +196,14 @@ def _mark(sample: Sample, i: int, answer: Sequence[Any]) -> str:
 
 
 class DocumentRow(dict[str, Any]):
-    """A document as a map, which the harness hashes and logs, with the document as an attribute."""
+    """A document as a map, which the harness hashes and logs.
+
+    Attributes:
+        shown: the document and its examples, as its prompt shows them.
+        shortened: whether the prompt was too long to show them whole.
+        neutral: the requests with neutral prompts after these examples.
+        first: whether they are asked for this document first, of those with these examples.
+    """
 
     def __init__(self, document: Document):
         further: dict[str, Any] = {"choices": list(document.choices)}
@@ -205,3 +212,6 @@ class DocumentRow(dict[str, Any]):
         further |= {"prompt": document.prompt} if document.prompt else {}
         super().__init__({"id": document.id, **document.fields, **further})
         self.document = document
+        self.shown: Sequence[Document] = [document]
+        self.shortened = self.first = False
+        self.neutral: list[list[Any]] = []
