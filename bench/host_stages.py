@@ -43,7 +43,7 @@ STAGES = {  # functions whose time, without that of those inside them, is a stag
     "store answers": ["afrieval.models.response_cache:AnswerSink.add_partial"],
     "score": ["afrieval.tasks.cells.questions:scored"],
     "the loop over documents": ["afrieval.tasks.cells.task_cell:TaskCell.run"],
-    "write samples": ["afrieval.run.writer:RunWriter.cell"],
+    "write samples": ["afrieval.run.evaluate:_store"],
     "summary and tables": ["afrieval.run.finish:finish", "afrieval.tools.run_and_show:_show"],
 }
 REST = "everything else, imports included"

@@ -21,19 +21,11 @@ from afrieval.models.registry import backend_of
 from afrieval.models.response_cache import CachedLM
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.manifest import answer_path
-from afrieval.run.progress import RunProgress
+from afrieval.run.progress import Requests, RunProgress
 from afrieval.scoring.responses import thinking_and_answer
 from afrieval.tasks.cells.limits import BLANK_LINE, THOUGHTS
 
 TOKENS = 512  # of a reply, which has a reason of one or two sentences
-
-
-class Judgements(NamedTuple):
-    """The judge's requests, as the display of progress shows them."""
-
-    n_requests: int
-    title: str = "judging"
-    asks: Sequence[str] = (GENERATED,)
 
 
 class JudgeSettings(NamedTuple):
@@ -97,7 +89,7 @@ class JudgeModel:
         }
         texts = [self._text(question) for question, fit in zip(questions, fits, strict=True) if fit]
         requests = [Instance(GENERATED, {}, (text, options), i) for i, text in enumerate(texts)]
-        work, end = Judgements(len(requests)), self.settings.model.thinking_end or ""
+        work, end = Requests("judging", len(requests), [GENERATED]), self.settings.model.thinking_end or ""
         with RunProgress([work], spending=self.lm.spending, check=self._check) as progress:
             progress.begin(work)
             model = CachedLM(self.lm, self._answers, progress.tick, thinking_end=end)

@@ -4,18 +4,21 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
 from afrieval.config.settings import RunConfig
+from afrieval.models.model_identity import identity_of_model
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.registry import backend_of, check_backend_args
+from afrieval.results.identity import merged
 from afrieval.results.schema import DerivedFrom
-from afrieval.run.manifest import default_folder, identity
+from afrieval.run.manifest import default_folder, storable
 from afrieval.run.plan import plan
 from afrieval.run.suites.reference import check_comparable, open_references
-from afrieval.tasks.cells.cell import Plan
+from afrieval.tasks.cells.cell import Plan, RunPart
 
 log = logging.getLogger("afrieval")
 
@@ -40,8 +43,23 @@ class Session:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that affects prompts, data, shots or model, as run.yaml has it."""
-        return identity(self.config.model, self.config.task.variant, self.plan)
+        """Everything that affects prompts, data, shots or model, as run.yaml has it.
+
+        A folder may get more cells and a larger limit later; its identity must not change.
+        """
+        model, variant = storable(identity_of_model(self.config.model)), self.config.task.variant
+        of_cells: RunPart = reduce(merged, (cell.identity for cell in self.plan.cells), {})
+        return {"model": model, "variant": variant, **of_cells}
+
+    def write(self, write: Callable[[], None]) -> None:
+        """Lets the first process write to the folder; all processes call it together, and the others wait.
+
+        It checks before that the folder is still there, so that a folder that was removed is not made again.
+        """
+        with self.processes.barrier():
+            if self.processes.is_first:
+                self.check()
+                write()
 
 
 @contextmanager
