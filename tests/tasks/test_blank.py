@@ -14,9 +14,9 @@ from afrieval.exchange.tidy import DOCUMENT
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 from afrieval.results.score_row import stored_row
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.sample_lines import with_choices
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split

@@ -16,8 +16,8 @@ from afrieval._util.errors import UserError
 from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split

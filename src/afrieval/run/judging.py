@@ -13,8 +13,7 @@ from afrieval.results.comparable_runs import model_labels
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
 from afrieval.run.judge_model import JudgeModel
-from afrieval.run.scorer import Answers, Scorer
-from afrieval.run.stored_answers import AnswerAddress, document_of, scored_answers, specs_of
+from afrieval.run.scorer import AnswerAddress, Answers, Scorer, document_of, scored_answers, specs_of
 from afrieval.scoring.judge import FIRST, SECOND, TIE, VERSION, Answered, Verdict, question, question_of_pair, verdict
 from afrieval.scoring.learned import JUDGE, JUDGED, learned_name, learned_of, pair_name, with_learned
 from afrieval.scoring.rubric import Rubric, worth
@@ -82,22 +81,17 @@ class Judge(Scorer):
         specs: the declarations of the tasks.
         others: cell to row to the answer of another model, which answers are compared with; None if to none.
         how: whether single answers or pairs are judged.
-        model: the loaded model; None before it is needed.
+        model: loaded, unless it is only asked for its questions.
     """
 
     specs: Mapping[str, TaskSpec]
+    model: JudgeModel
     others: Mapping[str, Mapping[int, str]] | None = None
     how: str = "single answers"
-    model: JudgeModel | None = None
 
     def opened(self, check: Callable[[], None]) -> AbstractContextManager[None]:
         """Opens the file of the model's replies in the run's folder."""
-        return self._loaded.opened(self.run, check)
-
-    @property
-    def _loaded(self) -> JudgeModel:
-        assert self.model is not None, "a judge without a model only says what it would be asked"
-        return self.model
+        return self.model.opened(self.run, check)
 
     def read(self, address: AnswerAddress, line: Sample) -> ToJudge:
         """Returns a stored answer with its question."""
@@ -116,7 +110,7 @@ class Judge(Scorer):
     def scored(self, answers: Answers) -> list[Sample]:
         """Returns answers with judgements."""
         inputs = [self.read(address, line) for address, line in answers]
-        replies = iter(self._loaded.replies([question for judged in inputs for question in judged.questions]))
+        replies = iter(self.model.replies([question for judged in inputs for question in judged.questions]))
         outcomes = [judged.outcome([next(replies) for _ in judged.questions]) for judged in inputs]
         return [self._judged(line, *outcome) for (_, line), outcome in zip(answers, outcomes, strict=True)]
 
@@ -131,7 +125,7 @@ class Judge(Scorer):
         """Returns the model's signature with the rubric's, the prompt's version and what is judged."""
         rubric = self.rubrics[task]
         by = f"rubric:{rubric.stored['hash']}|version:{rubric.version}|prompt:{VERSION}"
-        return f"{self._loaded.signature}|{by}|{self.how}"
+        return f"{self.model.signature}|{by}|{self.how}"
 
     def notes_on(self, task: str) -> list[str]:
         """Returns sentences on tasks of which no judgement could be parsed, and on pairs whose order decided."""
@@ -147,17 +141,14 @@ class Judge(Scorer):
         return sentences
 
 
-def judge_of(
-    run: RunFolder, name: str, folder: Folders | None, against: RunFolder | None, model: JudgeModel | None = None
-) -> Judge:
+def judge_of(run: RunFolder, model: JudgeModel, folder: Folders | None, against: RunFolder | None) -> Judge:
     """Returns a judge for the answers of a run.
 
     Args:
         run: the run.
-        name: the name of the judge's model.
+        model: the judge's model.
         folder: of the user's own tasks.
         against: a run with other answers to the same questions.
-        model: the loaded model; None to see what it would be asked.
 
     Raises:
         UserError: if no task of the run has a rubric, or the runs do not have the same questions.
@@ -172,7 +163,7 @@ def judge_of(
         tasks = ", ".join(dict.fromkeys(cell.task for cell in cells))
         hint = "add judge: to the task's file; name the folder of tasks of your own with --task.folder"
         raise UserError(f"{run.path} has no task with a rubric for judges: it has {tasks}", hint)
-    judge = Judge(run, names, learned_name(JUDGE, name), rubrics, specs, model=model)
+    judge = Judge(run, names, learned_name(JUDGE, str(model.model.model_name)), rubrics, specs, model)
     if not against:
         return judge
     labels = model_labels({run.path: run.record, against.path: against.record})

@@ -15,8 +15,8 @@ from tests.tasks.findings.test_every_task import asked, built
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.base import Question, Response
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.limits import generation
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.documents import documents

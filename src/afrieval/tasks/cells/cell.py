@@ -1,12 +1,12 @@
-"""Cells, the smallest unit that is run, stored and resumed, and how their documents are printed."""
+"""Cells, the smallest unit that is run, stored and resumed: what each has, their plan, and their settings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from afrieval._util.errors import UserError
-from afrieval.models.answer_file import Replayed
+from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.base import LanguageModel
+from afrieval.models.registry import backend_of
 from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import Sample
 from afrieval.scoring.tokens import Need
@@ -143,14 +143,6 @@ class Cell(Protocol):
         """Rejects complete prompts that the model's context has no room for."""
         assert not self.complete, "what has complete prompts checks them"
 
-    def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
-        """Yields samples with the scores that their answers get now; only cells of declared tasks support it.
-
-        Raises:
-            UserError: if it does not, or not of these samples.
-        """
-        raise UserError(f"{self.name} cannot be scored again", "run the model again")
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -179,3 +171,64 @@ class Plan:
     def lines(self) -> list[str]:
         """Lines to print before a model is loaded."""
         return [*(f"left out: {line}" for line in self.left_out), *self.notes]
+
+
+@dataclass(frozen=True)
+class CellSettings:
+    """The settings of a run that its cells depend on.
+
+    Attributes:
+        source: where rows are: `hub`, `samples` or a folder.
+        limit: how many of the first rows to run; None for all.
+        sample: how many rows of a representative sample to run; None for all.
+        sample_seed: eval.random_seed, which orders the rows of samples.
+        shots: few-shot examples per document.
+        fewshot_selection: whether all documents have the same examples.
+        fewshot_seed: eval.fewshot_random_seed.
+        max_gen_toks: the most tokens of an answer; None for the task's own limit.
+        log_samples: whether sample files have texts.
+        chat_template: whether prompts are chats.
+        thinking_end: the text that ends a model's thinking; empty for usual marks.
+        thinks: whether the model thinks before it answers, and needs room for that.
+        served: whether a server answers, which may refuse to.
+        first_tokens: whether likelihoods are those of a chat's first token, which the server may not return.
+        recorded: whether answers were recorded as a whole.
+    """
+
+    source: str = "hub"
+    limit: int | None = None
+    sample: int | None = None
+    sample_seed: int = 42
+    shots: int = 0
+    fewshot_selection: Literal["fixed", "per_document"] = "fixed"
+    fewshot_seed: int = 42
+    max_gen_toks: int | None = None
+    log_samples: bool = True
+    chat_template: bool = False
+    thinking_end: str = ""
+    thinks: bool = False
+    served: bool = False
+    first_tokens: bool = False
+    recorded: bool = False
+
+    @classmethod
+    def of_run(cls, model: ModelConfig, evaluation: EvalConfig, source: str) -> "CellSettings":
+        """Returns the settings of a run's cells, which are in the model's and the evaluation's section."""
+        backend = backend_of(model.model_type)
+        return cls(
+            source=source,
+            limit=evaluation.limit,
+            sample=evaluation.sample,
+            sample_seed=evaluation.random_seed,
+            shots=evaluation.shots,
+            fewshot_selection=evaluation.fewshot_selection,
+            fewshot_seed=evaluation.fewshot_random_seed,
+            max_gen_toks=evaluation.max_gen_toks,
+            log_samples=evaluation.log_samples,
+            chat_template=model.chat_template,
+            thinking_end=model.thinking_end or "",
+            thinks=model.thinks,
+            served=backend.served,
+            first_tokens=backend.served and model.api.endpoint == "chat",
+            recorded=backend.recorded,
+        )

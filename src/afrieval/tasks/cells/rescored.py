@@ -86,7 +86,7 @@ OF_MODEL = ("fewshot_ids", "details", "fitted")  # what no answer says, and its 
 KEPT = (*OF_MODEL, JUDGED, RATINGS)
 
 
-def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
+def with_new_scores(questions: Questions, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
     """Yields samples with the scores that their answers get now; unchanged samples are yielded as they are.
 
     Raises:

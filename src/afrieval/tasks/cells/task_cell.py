@@ -9,7 +9,6 @@ from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import one_line
 from afrieval.languages import LANGUAGES
-from afrieval.models.answer_file import Replayed
 from afrieval.models.base import LanguageModel
 from afrieval.results.samples import Sample
 from afrieval.scoring.extract import switches
@@ -19,7 +18,6 @@ from afrieval.tasks.cells.cell import Cell, CellResult, Preview, RunPart, turns
 from afrieval.tasks.cells.examples import Fitting
 from afrieval.tasks.cells.limits import fit_of, generation
 from afrieval.tasks.cells.questions import UNENDED, Questions
-from afrieval.tasks.cells.rescored import rescored
 from afrieval.tasks.cells.sample_lines import document_line, preview_stored, with_choices
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
@@ -217,10 +215,6 @@ class TaskCell(Questions, Cell):
         config = task_config(self, limits)
         options = self.neutral, fit, self.header, self.options, self.fills
         return InMemoryTask(config, documents, lambda document, shots: self.examples(document), *options)
-
-    def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
-        """Yields stored samples with the scores that their answers get now."""
-        return rescored(self, model, samples)
 
     @property
     def complete(self) -> bool:
