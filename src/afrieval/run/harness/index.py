@@ -37,20 +37,16 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    if callable(value):
-        return _function(value)
+    if isinstance(value, partial):
+        return [plain(value.func), plain(value.args), plain(value.keywords)]
+    if callable(value):  # as its source: its address differs from run to run
+        try:
+            return inspect.getsource(value)
+        except (TypeError, OSError):
+            name = getattr(value, "__qualname__", type(value).__name__)
+            return f"{getattr(value, '__module__', '')}.{name}"
     fields = getattr(value, "__dict__", None)
     return [type(value).__name__, plain(fields)] if fields else str(value)
-
-
-def _function(function: Any) -> Any:
-    """Returns a function's source; its address differs from run to run."""
-    if isinstance(function, partial):
-        return [_function(function.func), plain(function.args), plain(function.keywords)]
-    try:
-        return inspect.getsource(function)
-    except (TypeError, OSError):
-        return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
 
 
 def digest(value: Any) -> str:

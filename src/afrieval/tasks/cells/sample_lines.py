@@ -84,45 +84,37 @@ def document_line(
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
     shown = fitted or [document, *questions.examples(document)] if answered else []
+    of_score: Sample = {}
+    if score:
+        of_score = {
+            **({} if document.roles else {"answer": score.answer}),
+            "measures": score.measures,
+            **({"gold": document.gold, "picked": score.answer} if task.scoring.answer.has_choices else {}),
+            **({"guess": score.guessed} if score.guessed else {}),
+            **({"thought": score.thought} if score.thought else {}),
+            **({"neutral": score.neutral} if score.neutral else {}),
+        }
+    lengths: dict[str, list[int]] = {}  # shown, and in the data or asked for
+    if fitted and task.examples.drop:
+        lengths = {DROPPED: [len(fitted) - 1, questions.shots]}
+    elif fitted and (name := task.fit):
+        lengths = {name: [len(fitted[0].fields[name]), len(document.fields[name])]}
     fields = {
         "doc_id": document.id,
         "fewshot_ids": [example.id for example in shown[1:]],
         "defect": document.defect,
         "n_choices": None if document.roles else len(document.choices) if task.scoring.answer.has_choices else 0,
         **({"roles": document.roles} if document.roles else {}),
-        **(_of_score(questions, document, score) if score else {}),
+        **of_score,
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[task.macro]} if task.macro else {}),
         **({"key": document.key} if document.key else {}),
-        **({"fitted": _fitted(questions, document, fitted)} if fitted else {}),
+        **({"fitted": lengths} if lengths else {}),
     }
     rows, log_samples = questions.rows, questions.settings.log_samples
     return sample_line(
         questions.key, rows, answered or unanswered, log_samples=log_samples, usage=usage or {}, **fields
     )
-
-
-def _of_score(questions: Questions, document: Document, score: Score) -> Sample:
-    return {
-        **({} if document.roles else {"answer": score.answer}),
-        "measures": score.measures,
-        **({"gold": document.gold, "picked": score.answer} if questions.task.scoring.answer.has_choices else {}),
-        **({"guess": score.guessed} if score.guessed else {}),
-        **({"thought": score.thought} if score.thought else {}),
-        **({"neutral": score.neutral} if score.neutral else {}),
-    }
-
-
-def _fitted(questions: Questions, document: Document, fitted: Sequence[Document]) -> dict[str, list[int]]:
-    """Returns field to the number of characters shown and in the data; they differ unless only examples were cut.
-
-    Where examples are left out, it is `examples` to the number of those shown and asked for.
-    """
-    shown, *examples = fitted
-    if questions.task.examples.drop:
-        return {DROPPED: [len(examples), questions.shots]}
-    name = str(questions.task.fit)
-    return {name: [len(shown.fields[name]), len(document.fields[name])]}
 
 
 def preview_stored(title: str, main: Metric, samples: Iterator[Sample]) -> Preview:
