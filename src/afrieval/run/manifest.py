@@ -6,6 +6,7 @@ import platform
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
@@ -76,7 +77,11 @@ def circumstances(
 
 def software() -> dict[str, Any]:
     """Returns the versions of packages and the commit of a checkout."""
-    versions = {"afrieval": __version__} | {name: _version(name) for name in PACKAGES}
+    versions: dict[str, str | None] = {"afrieval": __version__}
+    for package in PACKAGES:
+        versions[package] = None
+        with suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
     return {"versions": versions | {"python": platform.python_version()}, "git_commit": _git_commit()}
 
 
@@ -87,13 +92,6 @@ def storable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [storable(member) for member in value]
     return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 def _git_commit() -> str | None:

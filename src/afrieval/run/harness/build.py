@@ -128,28 +128,22 @@ def _with_local_data(config: Config, source: str) -> Config:
     """Returns a config that uses local data and downloads nothing needlessly."""
     config = dict(config)
     path = config.get("dataset_path")
-    if source != HUB and path and (local := user_path(source) / path).is_dir():
-        config["dataset_path"] = str(local.resolve())
-        config["dataset_kwargs"] = {**(config.get("dataset_kwargs") or {}), "cache_dir": _cache(local.resolve())}
+    if source != HUB and path and (local := (user_path(source) / path).resolve()).is_dir():
+        import datasets
+
+        # `datasets` identifies a local folder with configs by its last name only: it would return the rows of another
+        # mirror, or those before a change. So the current state of its files has a cache of its own.
+        files = sorted(p for p in local.rglob("*") if p.is_file())
+        stamp = [str(local), *([str(p), p.stat().st_size, p.stat().st_mtime_ns] for p in files)]
+        cache = str(Path(datasets.config.HF_DATASETS_CACHE) / "afrieval" / digest(stamp))
+        config["dataset_path"] = str(local)
+        config["dataset_kwargs"] = {**(config.get("dataset_kwargs") or {}), "cache_dir": cache}
     if config.get("output_type", "generate_until") != "generate_until":
         # Likelihood tasks only use a metric's name; its `evaluate` module need not be downloaded.
         config["metric_list"] = [
             {k: v for k, v in metric.items() if k != "hf_evaluate"} for metric in config.get("metric_list") or []
         ] or None
     return config
-
-
-def _cache(folder: Path) -> str:
-    """Returns a cache folder for the current state of a folder's files.
-
-    `datasets` identifies a local folder with configs by its last name only: it would return the rows of another mirror,
-    or those before a change.
-    """
-    import datasets
-
-    files = sorted(p for p in folder.rglob("*") if p.is_file())
-    stamp = [str(folder), *([str(p), p.stat().st_size, p.stat().st_mtime_ns] for p in files)]
-    return str(Path(datasets.config.HF_DATASETS_CACHE) / "afrieval" / digest(stamp))
 
 
 def _check_runnable(name: str, built: Any) -> None:

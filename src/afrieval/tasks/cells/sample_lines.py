@@ -3,7 +3,6 @@
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -135,9 +134,14 @@ def likelihood_lines(sample: Sample) -> list[str]:
     """Returns a line for each continuation of a sample: its likelihood, and its role or whether it is right."""
     answers = [answer if isinstance(answer, tuple | list) else [answer] for (answer,) in sample["resps"]]
     texts = texts_of(sample) or [f" choice {i}" for i in range(len(answers))]
-    marks = map(partial(_mark, sample), range(len(answers)), answers)
-    lines = zip(answers, texts, marks, strict=True)
-    return [f"{answer[0]:12.4f}  {text!r}  {mark}".rstrip() for answer, text, mark in lines]
+    lines = []
+    for i, (answer, text) in enumerate(zip(answers, texts, strict=True)):
+        mark = " ".join(name for name in ("gold", "picked") if sample.get(name) == i)
+        if roles := sample.get("roles"):
+            n_tokens = answer[2] if len(answer) > 2 else None
+            mark = f"{roles[i]}, loss {-answer[0] / n_tokens:.4f}" if n_tokens else str(roles[i])
+        lines.append(f"{answer[0]:12.4f}  {text!r}  {mark}".rstrip())
+    return lines
 
 
 def texts_of(sample: Sample) -> list[str]:
@@ -177,14 +181,6 @@ def _common(texts: Sequence[str]) -> str:
 def text_of(arguments: Sequence[Any]) -> str:
     """Returns the text whose likelihood a request is for: a continuation, or a whole text."""
     return next(str(text) for text in reversed(arguments) if isinstance(text, str))
-
-
-def _mark(sample: Sample, i: int, answer: Sequence[Any]) -> str:
-    """Returns the role of a text and its loss, or what is known of a choice."""
-    if roles := sample.get("roles"):
-        n = answer[2] if len(answer) > 2 else None
-        return f"{roles[i]}, loss {-answer[0] / n:.4f}" if n else str(roles[i])
-    return " ".join(name for name in ("gold", "picked") if sample.get(name) == i)
 
 
 class DocumentRow(dict[str, Any]):

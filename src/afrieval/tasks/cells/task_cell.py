@@ -82,21 +82,7 @@ class TaskCell(Questions, Cell):
     @cached_property
     def identity(self) -> RunPart:
         """Everything except the model that scores depend on; fixed in a run folder."""
-        settings = self.settings
-        fewshot = {
-            "num_fewshot": settings.shots,
-            "selection": settings.fewshot_selection,
-            "seed": settings.fewshot_seed,
-        }
-        return {
-            "fewshot": fewshot,
-            "tasks": {self.task.name: self._task_identity()},
-            **self.rows.identity,
-            **({"max_gen_toks": settings.max_gen_toks} if self.generates else {}),
-        }
-
-    def _task_identity(self) -> RunPart:
-        task, split = self.task, self.task.data.evaluate
+        settings, task, split = self.settings, self.task, self.task.data.evaluate
         hashes = {split: self.data.sha256}
         if self.pool is not None:
             hashes[str(task.data.fewshot)] = self.pool.sha256
@@ -104,7 +90,7 @@ class TaskCell(Questions, Cell):
         # Prompts of the paper differ between the languages that they are used for.
         language = self.language if self.prompt.paper else self.prompt.language
         options = switches(extract_of(task, task.scoring.kind), task.scoring.user_code.extractors)
-        return {
+        of_task = {
             "version": task.version,
             **({"extract": options | task.switched} if options else {}),
             "declaration": task.declaration,
@@ -117,6 +103,13 @@ class TaskCell(Questions, Cell):
             **({"evals": task.data.hub} if task.evals else {}),
             "prompts": {language: {self.prompt.id: self.prompt.hash}},
             "data": {self.language: hashes},
+        }
+        shots, selection, seed = settings.shots, settings.fewshot_selection, settings.fewshot_seed
+        return {
+            "fewshot": {"num_fewshot": shots, "selection": selection, "seed": seed},
+            "tasks": {task.name: of_task},
+            **self.rows.identity,
+            **({"max_gen_toks": settings.max_gen_toks} if self.generates else {}),
         }
 
     @cached_property
@@ -135,17 +128,16 @@ class TaskCell(Questions, Cell):
             "baselines": {language: self.baselines} if self.baselines else {},
         }
         declared = declared_of(self.task, self.answer_form) | always | {key: of for key, of in if_any.items() if of}
-        fewshot = {"fewshot_ids": {self.name: self._fewshot_ids()}} if self.shots else {}
-        return {"declared": {self.task.name: declared}, **fewshot}
-
-    def _fewshot_ids(self) -> list[int] | str:
-        """Returns the few-shot rows, or where to find them if they differ between documents."""
-        same = self.task.examples.same
+        if not self.shots:
+            return {"declared": {self.task.name: declared}}
+        ids: list[int] | str  # the few-shot rows, or where to find them if they differ between documents
         if self.settings.fewshot_selection == "per_document" or self.task.apart:
-            return "per document, in the sample file"
-        if same:
-            return f"per {', '.join(same)}, in the sample file"
-        return [example.id for example in self.examples(self.documents[0])]
+            ids = "per document, in the sample file"
+        elif same := self.task.examples.same:
+            ids = f"per {', '.join(same)}, in the sample file"
+        else:
+            ids = [example.id for example in self.examples(self.documents[0])]
+        return {"declared": {self.task.name: declared}, "fewshot_ids": {self.name: ids}}
 
     @property
     def commits(self) -> dict[str, str]:
