@@ -76,7 +76,7 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
         for task in changed:
             note(f"{each.run.path}: {each.removes.format(task=task)}")
         todo = lacking_metric(each.run, each.cells, each.name, changed)
-        questions = [question for address, line in todo for question in each.read(address, line).questions]
+        questions = [question for address, line in todo for question in each.questions(address, line)]
         cost = model.most_cost(questions)
         note(f"{each.run.path}: {each.name} for {len(todo):,} answers{cost}; nothing is written")
     return []
