@@ -275,10 +275,9 @@ def test_a_changed_task_file_or_row_is_another_run(
 
 
 def test_a_group_named_after_its_tasks_have_run_is_shown_and_kept(harness: Run, tmp_path: Path) -> None:
-    alone = harness("--task.harness_tasks", "mc_yor_1,mc_hau_1")
-    assert "by_size" not in alone.out
-    done = harness("--task.harness_tasks", "by_size")
-    assert "= by_size" in done.out and "by_size" in results(tmp_path / "run")["groups"]
+    assert "by_size" not in harness("--task.harness_tasks", "mc_yor_1,mc_hau_1").out
+    assert "= by_size" in harness("--task.harness_tasks", "by_size").out
+    assert "by_size" in results(tmp_path / "run")["groups"]
 
 
 def test_a_task_written_out_in_its_group(harness: Run, tmp_path: Path) -> None:
