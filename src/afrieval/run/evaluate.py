@@ -1,11 +1,11 @@
 """Runs the missing cells of a run folder, and stores their samples."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from afrieval._util import garbage
 from afrieval._util.errors import UserError
@@ -28,17 +28,9 @@ from afrieval.tasks.cells.cell import Cell, CellResult
 UNTIL = "generate_until"  # the requests for generated answers, as the harness names them
 
 
-class CellShare(NamedTuple):
-    """The cells of a run that one of several jobs (`name`, such as 1 of 2) runs, in a folder that names all cells."""
-
-    name: str
-    cells: Collection[str]
-
-
 def evaluate(
     session: Session,
     lm: LanguageModel | None = None,
-    share: CellShare | None = None,
     on_cell: Callable[[Cell], None] = lambda cell: None,
 ) -> None:
     """Runs the missing cells of a run; one that is interrupted gets its summary as far as it got.
@@ -46,31 +38,28 @@ def evaluate(
     Args:
         session: the run.
         lm: the loaded model; the one of the config is loaded if it is needed and none is given.
-        share: the cells to run, if others are run elsewhere.
-        on_cell: called with all of these cells in order, each once its samples are stored; of several processes, only
+        on_cell: called with all of its cells in order, each once its samples are stored; of several processes, only
             the first calls it.
 
     Raises:
         UserError: if the folder contains another run or is gone, or the model cannot be loaded.
     """
     try:
-        _evaluate(session, lm, share, on_cell if session.processes.is_first else lambda cell: None)
+        _evaluate(session, lm, on_cell if session.processes.is_first else lambda cell: None)
     except KeyboardInterrupt:
         # Of several jobs in one folder, none knows when it may summarise the cells of the others.
-        if session.processes.is_first and session.stored.names and not share:
+        if session.processes.is_first and session.stored.names and not session.share:
             summarise(session.stored)
         raise
 
 
-def _evaluate(
-    session: Session, lm: LanguageModel | None, share: CellShare | None, on_cell: Callable[[Cell], None]
-) -> None:
+def _evaluate(session: Session, lm: LanguageModel | None, on_cell: Callable[[Cell], None]) -> None:
     config, processes = session.config, session.processes
-    described, mine = session.identity, _cells_of(session, share)
+    described, mine = session.identity, session.cells
     questions = [(cell.name, cell.n) for cell in mine]
     # each process plans by itself; different files on two machines would mix the answers of two runs
     processes.assert_equal_across_ranks([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
-    missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(session, share)])
+    missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(session)])
     if not missing:
         session.write(lambda: _complete(session))
         for cell in mine:
@@ -80,7 +69,7 @@ def _evaluate(
     lm = _loaded(session, lm, described)
     processes.run_on_rank_zero(lambda: _note_growth(session))
     entry = circumstances(asdict(config), config.model, session.plan, lm, processes.count)
-    entry |= {"share": share.name} if share else {}
+    entry |= {"share": session.share} if session.share else {}
     entry["first_tokens"] = first_tokens(session.plan.cells, lm)
     for cell in session.plan.cells:
         cell.check_fit(lm)
@@ -155,7 +144,7 @@ def _complete(session: Session) -> None:
         write_run(session.stored.path, updated)
 
 
-def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell]:
+def missing_cells(session: Session) -> list[Cell]:
     """Returns the cells of a run that its folder lacks.
 
     Raises:
@@ -168,7 +157,7 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
     if without and max(stored.record.get("looks", 1), config.eval.looks) > 1:
         problem = f"a sample that grows does not support {without}, but {stored.path} would have both"
         raise UserError(problem, "give another folder with --out")
-    return [cell for cell in _cells_of(session, share) if not stored.has(cell.name, cell.n)]
+    return [cell for cell in session.cells if not stored.has(cell.name, cell.n)]
 
 
 def _note_growth(session: Session) -> None:
@@ -180,10 +169,6 @@ def _note_growth(session: Session) -> None:
         return
     sizes = f"{before:,} to {f'{evaluation.sample:,}' if evaluation.sample else 'all'} questions"
     note(f"the sample grows from {sizes}; if you looked at its scores, give --eval.looks, so that intervals hold")
-
-
-def _cells_of(session: Session, share: CellShare | None) -> list[Cell]:
-    return [cell for cell in session.plan.cells if share is None or cell.name in share.cells]
 
 
 def _size(cells: Sequence[Cell], planned: Sequence[Cell], stored_answers: int) -> str:

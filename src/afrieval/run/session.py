@@ -1,7 +1,7 @@
 """Opens the run of a config: plans its cells, and locks its folder."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -18,7 +18,7 @@ from afrieval.results.schema import DerivedFrom
 from afrieval.run.manifest import default_folder, storable
 from afrieval.run.plan import plan
 from afrieval.run.suites.reference import check_comparable, open_references
-from afrieval.tasks.cells.cell import Plan, RunPart
+from afrieval.tasks.cells.cell import Cell, Plan, RunPart
 
 log = logging.getLogger("afrieval")
 
@@ -33,6 +33,8 @@ class Session:
     Attributes:
         processes: share the work; only the first reads and writes the folder.
         check: raises UserError if the folder is gone; called regularly and before writing.
+        share: the name of one of several jobs, such as 1 of 2, that run some cells each; empty if all are run.
+        of_share: the names of the cells that it runs, in a folder that names all of them.
     """
 
     config: RunConfig
@@ -40,6 +42,13 @@ class Session:
     stored: "RunFolder"
     processes: Processes = ALONE
     check: Callable[[], None] = lambda: None
+    share: str = ""
+    of_share: Collection[str] = ()
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of the plan; of a share, those that it runs."""
+        return [cell for cell in self.plan.cells if not self.share or cell.name in self.of_share]
 
     @property
     def identity(self) -> dict[str, Any]:
