@@ -98,10 +98,10 @@ class Judge(Scorer):
 
     def scored(self, answers: Answers) -> list[Sample]:
         """Returns answers with judgements."""
-        asked = [self.questions(address, line) for address, line in answers]
-        replies = iter(self.model.replies([question for of_answer in asked for question in of_answer]))
+        prompts = [self.questions(address, line) for address, line in answers]
+        replies = iter(self.model.replies([question for of_answer in prompts for question in of_answer]))
         lines = []
-        for (address, line), of_answer in zip(answers, asked, strict=True):
+        for (address, line), of_answer in zip(answers, prompts, strict=True):
             rubric, of_judge = self.rubrics[line["task"]], [next(replies) for _ in of_answer]
             score, judgement = outcome(rubric, self.read(address, line), of_judge)
             measured = {} if score is None else {self.name: [score]}

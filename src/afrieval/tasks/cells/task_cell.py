@@ -177,11 +177,11 @@ class TaskCell(Questions, Cell):
             if document.gold is None:  # it cannot be scored, and was not asked
                 lines.append(document_line(self, document, None, None))
                 continue
-            asked = by_document[document.id]
-            row = asked[0].doc
-            score = scorer(document, [request.resps[0] for request in asked], neutral_likelihoods(row))
+            of_document = by_document[document.id]
+            row = of_document[0].doc
+            score = scorer(document, [request.resps[0] for request in of_document], neutral_likelihoods(row))
             target = example_answer(self.task, self.prompt, document, "generate") if self.generates else document.gold
-            sample = answered(document.id, asked, target, shown(score, self.metrics))
+            sample = answered(document.id, of_document, target, shown(score, self.metrics))
             usage = amounts(r.resps[0] for after in row.neutral for r in after) if row.first else None
             fitted = row.shown if row.shortened else None
             lines.append(document_line(self, document, sample, score, fitted, usage))
