@@ -13,7 +13,7 @@ from afrieval._util.files import user_path
 from afrieval._util.schema import validated
 from afrieval._util.stamps import now
 from afrieval.config.settings import RunConfig
-from afrieval.models.answer_file import AnswerFile, Replayed
+from afrieval.models.answer_file import AnswerFile
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.changes import alike, has_moved, score_differences
 from afrieval.results.identity import SCORING, differences, merged
@@ -142,8 +142,7 @@ def rescored(
     configs = list(_configs(run, source, folder, extract))
     planned = _planned(run, configs)
     with AnswerFile(_answers_of(run, planned if locked else ())) as answers:
-        model = Replayed(answers)
-        cells, left_out = _supported(run, planned, model)
+        cells, left_out = _supported(run, planned, answers)
         _check_same(run, cells)
         versions = _versions(run.record, cells)
         cells_again = []
@@ -151,10 +150,10 @@ def rescored(
             signals.check()
             before, declared = run.scores(cell.name), cell.facts["declared"][cell.key.task]
             changed: list[Changed] = []  # without the lines: `write` makes them again, so that memory holds one cell
-            after = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
+            after = run.scored(cell.name, _new_lines(run, cell, answers, changed), declared)
             stale = any(map(is_learned, before.metrics)) and any(each.before != each.after for each in changed)
             if stale:
-                lines = _without_judged(run, cell, _new_lines(run, cell, model, changed := []))
+                lines = _without_judged(run, cell, _new_lines(run, cell, answers, changed := []))
                 after = run.scored(cell.name, lines, declared)
             cells_again.append(Again(cell, before, after, changed, stale))
     folders = [folder for config in configs for folder in (TASKS, *named_folders(config.task))]
@@ -181,10 +180,10 @@ def _without(line: Sample, *keys: str) -> Sample:
     return {name: of for name, of in line.items() if name not in keys}
 
 
-def _new_lines(run: RunFolder, cell: TaskCell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
+def _new_lines(run: RunFolder, cell: TaskCell, answers: AnswerFile, changed: list[Changed]) -> Iterator[Sample]:
     """Yields the samples of a cell with the scores that their answers get now, and adds new ones to `changed`."""
     stored, copies = tee(run.lines(cell.name))  # in step, so that a large file is never in memory as a whole
-    for number, (old, new) in enumerate(zip(stored, with_new_scores(cell, model, copies), strict=True), 1):
+    for number, (old, new) in enumerate(zip(stored, with_new_scores(cell, answers, copies), strict=True), 1):
         if new is not old:
             what = score_differences(old, new)
             changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer"), number, what))
@@ -261,9 +260,9 @@ def _check_no_code(run: RunFolder, folders: Iterable[str]) -> None:
                 raise UserError(problem, f"if that is what you want, give --task.folder {folder}")
 
 
-def _supported(run: RunFolder, cells: Sequence[TaskCell], model: Replayed) -> tuple[list[TaskCell], list[str]]:
+def _supported(run: RunFolder, cells: Sequence[TaskCell], answers: AnswerFile) -> tuple[list[TaskCell], list[str]]:
     """Returns the cells that can be scored again, and a line for each task that cannot."""
-    supported = [cell for cell in cells if not (cell.needs and model.is_empty)]
+    supported = [cell for cell in cells if not (cell.needs and not len(answers))]
     lacking = {cell.key.task: NO_TOKENS for cell in cells if cell not in supported}
     names = {cell.name for cell in cells}
     others = [run.scores(name) for name in run.names if name not in names]
@@ -343,7 +342,7 @@ def write(rescored: Rescored) -> None:
     with AnswerFile(_answers_of(run, [again.cell for again in changed])) as answers:
         for again in changed:
             signals.check()
-            lines = _new_lines(run, again.cell, Replayed(answers), [])
+            lines = _new_lines(run, again.cell, answers, [])
             write_samples(run.path, again.cell.name, _without_judged(run, again.cell, lines) if again.stale else lines)
     write_run(run.path, {**new, "rescored": [*history, entry]})
     finish_stored(run, stored_references(config_of(run.record)))

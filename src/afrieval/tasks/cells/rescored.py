@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval.models.answer_file import Replayed
+from afrieval.models.answer_file import AnswerFile
+from afrieval.models.base import UnknownTokenizer
 from afrieval.results.changes import alike
 from afrieval.results.samples import DROPPED, WITHHELD, Sample
 from afrieval.scoring.learned import JUDGED, RATINGS, learned_of, with_learned
@@ -80,13 +81,13 @@ OF_MODEL = ("fewshot_ids", "details", "fitted")  # what no answer says, and its 
 KEPT = (*OF_MODEL, JUDGED, RATINGS)
 
 
-def with_new_scores(questions: Questions, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
+def with_new_scores(questions: Questions, stored: AnswerFile, samples: Iterator[Sample]) -> Iterator[Sample]:
     """Yields samples with the scores that their answers get now; unchanged samples are yielded as they are.
 
     Raises:
         UserError: if a document, prompt or limit has changed, or a metric cannot be computed.
     """
-    limits = generation(questions, model) if questions.generates else None
+    limits = generation(questions, UnknownTokenizer()) if questions.generates else None
     scorer, language = questions.scorer(limits or UNENDED), questions.task.answers_in(questions.language)
     for document, sample in zip(questions.documents, samples, strict=True):
         if what := next(_differences(questions, document, sample, limits), None):
@@ -99,7 +100,7 @@ def with_new_scores(questions: Questions, model: Replayed, samples: Iterator[Sam
             if metric.name in sample["metrics"] and (why := metric.missing(language)):
                 problem = f"{questions.name} has {metric.name}, which cannot be computed here: {why}"
                 raise UserError(problem, "provide it")
-        score = scorer(document, _given(questions, sample, model), sample.get("neutral", []))
+        score = scorer(document, _given(questions, sample, stored), sample.get("neutral", []))
         values = shown(score, questions.metrics)
         answered = {name: sample[name] for name in OF_HARNESS if name in sample} | {"metrics": [*values], **values}
         line = document_line(questions, document, answered, score) | {k: sample[k] for k in KEPT if k in sample}
@@ -107,7 +108,7 @@ def with_new_scores(questions: Questions, model: Replayed, samples: Iterator[Sam
         yield sample if alike(sample, line) else line
 
 
-def _given(questions: Questions, sample: Sample, model: Replayed) -> list[Any]:
+def _given(questions: Questions, sample: Sample, stored: AnswerFile) -> list[Any]:
     """Returns the answers of a sample as the model gave them."""
     first = [answers[0] for answers in sample["resps"]]
     if questions.generates:
@@ -117,7 +118,7 @@ def _given(questions: Questions, sample: Sample, model: Replayed) -> list[Any]:
     if "arguments" not in sample:
         problem = f"{questions.name} has no texts, by which the likelihoods of their tokens are found"
         raise UserError(problem, f"{RUN_AGAIN}; --eval.log_samples true stores texts")
-    outputs = [model.recall(questions.request, arguments) for arguments in sample["arguments"]]
+    outputs = [stored.recall(questions.request, arguments) for arguments in sample["arguments"]]
     if None in outputs:
         problem = f"{questions.name}, document {sample['doc_id']}: the likelihoods of its tokens are not stored"
         raise UserError(problem, RUN_AGAIN)
