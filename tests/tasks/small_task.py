@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
+from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.tasks.cells.cell import CellSettings
+from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.splits import Split
@@ -57,3 +59,10 @@ def cell_of(
     """Returns the cell of a task's English prompt with these documents."""
     files, split, chosen = PromptFiles(spec), Split(documents, "", {}), CellSettings(**settings)
     return TaskCell(spec, language, files.load("eng")[number], "eng", form, split, pool, chosen, files)
+
+
+def planned_cell(task: str, source: str = "samples", shots: int | None = None, **chosen: Any) -> TaskCell:
+    """Returns the first cell that a run of a task's first prompt has."""
+    settings = TaskConfig(task_name=task, prompts=[1], **chosen)
+    config = RunConfig(ModelConfig("demo"), settings, EvalConfig(num_fewshot=shots), DataConfig(source))
+    return declared_cells(config)[0][0]
