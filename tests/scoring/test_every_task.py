@@ -36,7 +36,7 @@ SCORED = [task for task in TEMPLATED if not spec_of(task).texts]
 FORMS = [
     (task, form) for task in SCORED for form in spec_of(task).answer_forms if spec_of(task).scoring.metrics_of(form)
 ]
-# Instructions are followed by many answers, and the data have none: tests/tasks/test_ifeval.py
+# Instructions are followed by many answers, and the data have none: tests/tasks/declaration/test_answers.py
 ECHOED = [(task, form) for task, form in FORMS if spec_of(task).kind != "instructions"]
 GENERATED = [task for task, form in FORMS if form == "generate"]
 
