@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -29,6 +30,14 @@ from afrieval.tasks.prompts.vocabulary import closing_lead_in, prompt_strings
 
 DOCUMENT = Document(17, {"premise": "A cat.", "hypothesis": "An animal."}, ("entailment", "neutral"), 0)
 PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"entailment": "Yes"}, path="a/eng.yaml")
+
+
+def own_prompts(folder: Path, prompts: dict[int, Any], language: str = "eng", **keys: Any) -> dict[int, Prompt]:
+    """Returns the prompts of AfriXNLI, or AfriMGSM if they have a lead-in, in a file of the user's."""
+    path = folder / f"prompts/{language}.yaml"
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump({"origin": "human", "prompts": prompts, **keys}))
+    return load_prompts(replace(load_task("afrimgsm" if "lead_in" in keys else "afrixnli"), folder=folder), language)
 
 
 def test_the_file_is_no_part_of_what_reaches_the_model() -> None:
@@ -66,24 +75,19 @@ def test_the_words_before_a_question_may_depend_on_it() -> None:
 
 @pytest.mark.parametrize("lead_in", ["x {anwser}", "{answer}", " ", "a {answer} {answer}", "{{ words.answer"])
 def test_a_lead_in_has_words_and_at_most_one_answer(tmp_path: Path, lead_in: str) -> None:
-    task = replace(load_task("afrimgsm"), folder=tmp_path)
-    content = {"origin": "human", "lead_in": ["The answer is", lead_in], "prompts": {1: {"template": "{{ question }}"}}}
-    path = tmp_path / "prompts/yor.yaml"
-    path.parent.mkdir()
-    path.write_text(yaml.safe_dump(content))
     with pytest.raises(UserError, match="does not announce a number"):
-        load_prompts(task, "yor")
+        own_prompts(tmp_path, {1: {"template": "{{ question }}"}}, "yor", lead_in=["The answer is", lead_in])
 
 
 @pytest.mark.parametrize("template", ["{{ premise }", "{% include 'x' %}", "{{ 1 / 0 }}", "{{ premise * 10**10 }}"])
 def test_a_template_that_never_can_is_refused_with_its_file(tmp_path: Path, template: str) -> None:
-    path = tmp_path / "prompts/eng.yaml"
-    path.parent.mkdir()
     labels = {"entailment": "Yes", "neutral": "Maybe", "contradiction": "No"}
-    path.write_text(yaml.safe_dump({"origin": "human", "prompts": {7: {"template": template, "labels": labels}}}))
     with pytest.raises(UserError) as caught:
-        load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
-    assert caught.value.message.startswith(f"{path}, prompt 7") and "cannot be filled in: " in caught.value.message
+        own_prompts(tmp_path, {7: {"template": template, "labels": labels}})
+    assert (
+        caught.value.message.startswith(f"{tmp_path}/prompts/eng.yaml, prompt 7")
+        and "cannot be filled in: " in caught.value.message
+    )
 
 
 def test_letters_stand_for_label_words_in_every_answer_form() -> None:
@@ -156,12 +160,9 @@ def test_the_words_that_announce_a_choice_are_the_prompt_s_and_the_vocabularies(
 
 
 def test_a_lettered_prompt_must_show_the_choices(tmp_path: Path) -> None:
-    path = tmp_path / "prompts/eng.yaml"
-    path.parent.mkdir()
     entry = {"template": "{{ premise }}", "lettered": True, "labels": dict.fromkeys(load_task("afrixnli").labels, "x")}
-    path.write_text(yaml.safe_dump({"origin": "human", "prompts": {6: entry}}))
     with pytest.raises(UserError, match="prompt 6: a lettered prompt must show the choices"):
-        load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
+        own_prompts(tmp_path, {6: entry})
 
 
 def test_a_template_without_choices_is_checked_with_the_longest_document_of_each_form() -> None:
@@ -174,14 +175,10 @@ def test_a_template_without_choices_is_checked_with_the_longest_document_of_each
 
 
 def test_labels_of_a_file_are_those_of_prompts_without_their_own(tmp_path: Path) -> None:
-    path = tmp_path / "prompts/eng.yaml"
-    path.parent.mkdir()
     common, own = (dict(zip(load_task("afrixnli").labels, words, strict=True)) for words in ("abc", "xyz"))
     entries = {1: {"template": "{{ premise }}"}, 2: {"template": "{{ premise }}", "labels": own}}
-    path.write_text(yaml.safe_dump({"origin": "human", "labels": common, "prompts": entries}))
-    loaded = load_prompts(replace(load_task("afrixnli"), folder=tmp_path), "eng")
-    assert [prompt.labels for prompt in loaded.values()] == [common, own]
-    ids = [string.id for string in prompt_strings("afrixnli", path)]
+    assert [prompt.labels for prompt in own_prompts(tmp_path, entries, labels=common).values()] == [common, own]
+    ids = [string.id for string in prompt_strings("afrixnli", tmp_path / "prompts/eng.yaml")]
     assert "afrixnli/labels/neutral" in ids and "afrixnli/1/labels/neutral" not in ids
 
 
