@@ -84,10 +84,8 @@ def test_a_template_that_never_can_is_refused_with_its_file(tmp_path: Path, temp
     labels = {"entailment": "Yes", "neutral": "Maybe", "contradiction": "No"}
     with pytest.raises(UserError) as caught:
         own_prompts(tmp_path, {7: {"template": template, "labels": labels}})
-    assert (
-        caught.value.message.startswith(f"{tmp_path}/prompts/eng.yaml, prompt 7")
-        and "cannot be filled in: " in caught.value.message
-    )
+    assert caught.value.message.startswith(f"{tmp_path}/prompts/eng.yaml, prompt 7")
+    assert "cannot be filled in: " in caught.value.message
 
 
 def test_letters_stand_for_label_words_in_every_answer_form() -> None:
