@@ -220,11 +220,9 @@ def check_count(rows: int, expected: int, where: str) -> None:
 def check_source(spec: TaskSpec, source: str) -> None:
     """Rejects a folder that does not contain the data set."""
     source = source_of(spec, source)
-    if hub := missing_hub(spec, source):
-        language = next(iter(spec.languages))
-        of_hub = next(of for of in wanted_files(spec, language, spec.data.evaluate) if of.repository == hub)
-        cure = f"put {expected(of_hub)} into {source}, and so for each split and language; or give --data.source hub"
-        raise UserError(f"the folder {source} does not contain {hub}", cure)
+    if missing := missing_files(spec, source):
+        cure = f"put {expected(missing)} into {source}, and so for each split and language; or give --data.source hub"
+        raise UserError(f"the folder {source} does not contain {missing.repository}", cure)
 
 
 def where_from(spec: TaskSpec, language: str, split: str, source: str) -> str:
@@ -237,8 +235,8 @@ def where_from(spec: TaskSpec, language: str, split: str, source: str) -> str:
     return f"put {expected(lacking)} into {source}, or name another --data.source"
 
 
-def missing_hub(spec: TaskSpec, source: str) -> str | None:
-    """Returns a data set of a task that a source does not contain; None for the hub, which is asked later."""
+def missing_files(spec: TaskSpec, source: str) -> SplitFiles | None:
+    """Returns files of a data set that a source does not contain; None for the hub, which is asked later."""
     source = source_of(spec, source)
     if source in (HUB, SAMPLES):
         return None
@@ -247,7 +245,7 @@ def missing_hub(spec: TaskSpec, source: str) -> str | None:
         folders = repositories(split_files)
         named = any((root / folder).is_dir() for folder in folders if folder != ".")
         if not named and not ("." in folders and data_files(split_files, source, UNLOCKED)):
-            return split_files.repository
+            return split_files
     return None
 
 
