@@ -113,13 +113,19 @@ def finding_table(task: str, findings: list[Finding], rows: int) -> Table:
 
     `rows` is the maximum number of row numbers to show for each.
     """
-    ordered = sorted(findings, key=lambda finding: finding.kind in NOTICES)
+    ordered, records = sorted(findings, key=lambda finding: finding.kind in NOTICES), []
+    for of in ordered:
+        numbers = " ".join(map(str, of.rows[:rows])) + (" ..." if len(of.rows) > rows else "")
+        detail = _sentence(of, len(of.rows))
+        about = [of.split, of.language, KINDS[of.kind], of.kind, len(of.rows), of.n_known]
+        hidden = [[*of.rows], [*of.witnesses], detail, of.whole, of.is_new]
+        records.append([*about, "all" if of.whole else numbers, *hidden])
     n_defects = sum(finding.kind in DEFECTS for finding in findings)
     return Table(
         kind="findings",
         title=f"{task}: {'findings in its data' if findings else 'nothing found in its data'}",
         columns=COLUMNS if findings else [],
-        rows=[_row(finding, rows) for finding in ordered],
+        rows=records,
         notes=[NOTE] if findings else [],
         findings=[
             _sentence(finding, rows) for finding in ordered if finding.is_new and (finding.detail or finding.each)
@@ -127,15 +133,6 @@ def finding_table(task: str, findings: list[Finding], rows: int) -> Table:
         about={"task": task},
         ends={n_defects - 1} if 0 < n_defects < len(findings) else (),
     )
-
-
-def _row(finding: Finding, most: int) -> list[object]:
-    more = " ..." if len(finding.rows) > most else ""
-    numbers = "all" if finding.whole else " ".join(map(str, finding.rows[:most])) + more
-    counts = [len(finding.rows), finding.n_known]
-    hidden = [[*finding.rows], [*finding.witnesses], _sentence(finding, len(finding.rows)), finding.whole]
-    about = [finding.split, finding.language, KINDS[finding.kind], finding.kind]
-    return [*about, *counts, numbers, *hidden, finding.is_new]
 
 
 def _sentence(finding: Finding, most: int) -> str:

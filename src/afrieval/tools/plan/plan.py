@@ -11,6 +11,8 @@ from afrieval.models.engine.packs import free_memory
 from afrieval.models.folder import model_folder
 from afrieval.models.model_identity import device_name
 from afrieval.models.registry import backend_of
+from afrieval.report.columns import Column
+from afrieval.report.table import Table
 from afrieval.run.plan import check_fit, first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
@@ -21,36 +23,28 @@ from afrieval.tools.plan.fertility import row_fertilities
 from afrieval.tools.plan.rates import Rates, calibrate, earlier_rates
 from afrieval.tools.plan.token_counts import TokenCounter, token_counter
 
-
-@dataclass(frozen=True)
-class Memory:
-    """Bytes that a run takes.
-
-    Attributes:
-        weights: exact, unless the weights are stored in fewer bits than config.json says.
-        passes: keys and values of a cache, activations and logits, at most; None if the model's code does not tell.
-        quantised: whether the weights are packed numbers, so that they take less.
-    """
-
-    weights: int
-    passes: int | None
-    free: int
-    device: str
-    dtype: str
-    quantised: bool
-
-    @property
-    def total(self) -> int:
-        """Bytes in all."""
-        return self.weights + (self.passes or 0)
+GIB = 2**30
 
 
-def memory_of(lm: TokenCounter) -> Memory:
+def memory_table(lm: TokenCounter, model: str) -> Table:
     """Returns the memory that a run needs whose requests were counted."""
-    quantised = getattr(lm.config, "quantization_config", None) is not None or lm.packs_weights
-    dtype = str(lm.model.dtype).removeprefix("torch.")
     free, device = free_memory(lm.device), str(device_name(lm.device))
-    return Memory(lm.weights, lm.passes, free, device, dtype, bool(quantised))
+    total = lm.weights + (lm.passes or 0)
+    parts = {"weights": lm.weights, "cache, activations, logits": lm.passes, "in all": total, f"free on {device}": free}
+    rows = [[name, n_bytes, None if n_bytes is None else n_bytes / GIB] for name, n_bytes in parts.items()]
+    findings = []
+    if total > free and not lm.absent:
+        findings.append("The model does not fit: it needs more memory than is free.")
+    if lm.absent:
+        findings.append(f"{lm.absent} is not on this machine, which plans for {device}.")
+    dtype = str(lm.model.dtype).removeprefix("torch.")
+    notes = [f"Weights are {dtype}; cache, activations and logits are what is in memory at a time, at most."]
+    if getattr(lm.config, "quantization_config", None) is not None or lm.packs_weights:
+        notes.append("The weights are quantised, and take less.")
+    if lm.passes is None:
+        notes.append("What a forward pass takes is not known for this model.")
+    columns = [Column("memory"), Column("bytes", "hidden"), Column("GiB", "ratio")]
+    return Table("memory", f"{model}: memory", columns, rows, notes, findings)
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,7 @@ class Estimate:
         engine: that computes likelihoods: tree or plain; empty if it is not ours.
         neutral: number of requests with neutral prompts.
         longest: the most tokens of a request, answers included.
-        absent: a device that is asked for and not on this machine.
+        memory: a table; None if it is not ours to say.
     """
 
     model: str
@@ -77,8 +71,7 @@ class Estimate:
     engine: str = ""
     context: int | None = None
     longest: int = 0
-    absent: str = ""
-    memory: Memory | None = None
+    memory: Table | None = None
     rates: Rates = field(default_factory=dict)
     fertilities: list[Fertility] = field(default_factory=list)
 
@@ -150,7 +143,6 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
         engine=lm.engine if ours else "",
         context=lm.max_length,
         longest=lm.longest,
-        absent=lm.absent,
-        memory=memory_of(lm) if ours else None,
+        memory=memory_table(lm, str(config.model.model_name)) if ours else None,
         fertilities=row_fertilities(specs, config.data.source, str(config.model.model_name), cells, tokens),
     )

@@ -18,6 +18,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_languages
 from afrieval.analysis.scores import averaged
 from afrieval.analysis.uncertainty import TaskWeight, half_width
+from afrieval.config.api_settings import Prices
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, rows_of
 from afrieval.report.table import Table
@@ -30,7 +31,7 @@ from afrieval.tasks.cells.cell import Cell
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tools.plan.counting import Size, total
 from afrieval.tools.plan.rates import Rates, hours
-from afrieval.tools.plan.tables import TokenPrices, costs
+from afrieval.tools.plan.tables import costs
 
 SAMPLES = (50, 100, 200)  # what the table always shows, as well as all rows
 OF_A_LANGUAGE = "half the width of the 95% interval of a language's score, the narrowest and the widest"
@@ -273,7 +274,7 @@ def _shares(stored: Iterable[CellScores], looks: int) -> list[tuple[str, TaskWei
 
 
 def precision_tables(
-    precision: Precision, targets: tuple[float | None, float | None], rates: Rates, prices: TokenPrices | None
+    precision: Precision, targets: tuple[float | None, float | None], rates: Rates, prices: Prices | None
 ) -> list[Table]:
     """Returns a table by sample, and one by task.
 
@@ -312,7 +313,7 @@ def precision_tables(
     return [by_sample, _by_task(needed, *("" if of is None else shown_score(of, SHARE) for of in targets))]
 
 
-def _costs(size: Size, rates: Rates, prices: TokenPrices | None) -> dict[str, Any]:
+def _costs(size: Size, rates: Rates, prices: Prices | None) -> dict[str, Any]:
     amounts = {"requests": size.requests, "prompt_tokens": size.plain, "answer_tokens": size.most}
     return amounts | {"hours": hours(size, rates), "cost": sum(costs(size, prices)) if prices else None}
 

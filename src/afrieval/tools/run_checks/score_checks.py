@@ -111,19 +111,14 @@ def _of_stored(run: RunFolder, cell: CellScores, metrics: Sequence[Metric]) -> I
     for number, (line, rated) in enumerate(zip(lines, with_people(lines, levels), strict=True), 1):
         if line["metrics"] and not line.get("roles"):
             document: Mapping[str, Any] = line["doc"] if isinstance(line.get("doc"), dict) else {}
-            again = {**(line if kinds and not document else rated), **_picked(line)}
+            again = {**(line if kinds and not document else rated)}
+            if line["n_choices"] and not isinstance(line["resps"][0][0], str):  # the choice that likelihoods pick
+                picked = of_likelihoods(_likelihoods(line)).answer
+                again |= {name: picked for name in ("answer", "picked") if name in line}
             measures = again["measures"] | _measured(line, again, document, metrics)
             if not kinds or document:
                 measures |= _judged(line, levels, document.get("gold"))
             yield number, score_differences(line, {**again, "measures": measures})
-
-
-def _picked(line: Sample) -> Sample:
-    """Returns the choice that the stored likelihoods pick; nothing for a generated answer."""
-    if not line["n_choices"] or isinstance(line["resps"][0][0], str):
-        return {}
-    picked = of_likelihoods(_likelihoods(line)).answer
-    return {name: picked for name in ("answer", "picked") if name in line}
 
 
 def _likelihoods(line: Sample) -> list[Likelihood]:
