@@ -18,8 +18,7 @@ from afrieval.models.engine.memory_estimate import generated_bytes
 from afrieval.models.load import load_model
 from afrieval.models.work import Amount
 from afrieval.tools.plan.counting import Size, total
-from afrieval.tools.plan.fertility import Texts, _fertility
-from afrieval.tools.plan.plan import memory_table
+from afrieval.tools.plan.plan import Texts, _fertility, memory_table
 from afrieval.tools.plan.rates import Rate, hours, rate_of
 from afrieval.tools.plan.token_counts import token_counter
 

@@ -53,12 +53,20 @@ class LocalExecutor:
                 break
             self._start(self._waiting.pop(0), gpus)
         time.sleep(LOOKS)
-        ended = [child for child in self._running if child.process.poll() is not None]
-        for child in ended:
+        ended = []
+        for child in [child for child in self._running if child.process.poll() is not None]:
             self._running.remove(child)
             for gpu, share in child.gpus.items():
                 self._free[gpu] += share
-        return [_ended(self._folder, child) for child in ended]
+            code, state = child.process.returncode, read_state(self._folder, child.job)
+            if state["status"] in ("done", "failed", "running"):
+                ended.append(EndedJob(child.job))
+                continue
+            how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+            reason = state["reason"] or f"its process {how}; see {job_folder(self._folder, child.job.name) / LOG}"
+            crashed = 0 < code < EXIT_OF_SIGNALS or -code in CRASHES
+            ended.append(EndedJob(child.job, reason, crashed))
+        return ended
 
     def cancel(self) -> None:
         """Ends workers as Ctrl-C does, and kills those that do not end in time."""
@@ -104,15 +112,6 @@ def opened(folder: Path, jobs: Sequence[Job], parallel: int) -> Iterator[LocalEx
 
         gpus = [str(number) for number in range(torch.cuda.device_count())]
     yield LocalExecutor(folder, parallel, gpus)
-
-
-def _ended(folder: Path, child: _Child) -> EndedJob:
-    code, state = child.process.returncode, read_state(folder, child.job)
-    if state["status"] in ("done", "failed", "running"):
-        return EndedJob(child.job)
-    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-    reason = state["reason"] or f"its process {how}; see {job_folder(folder, child.job.name) / LOG}"
-    return EndedJob(child.job, reason, crashed=0 < code < EXIT_OF_SIGNALS or -code in CRASHES)
 
 
 def _dealt(gpus: float, free: dict[str, float]) -> dict[str, float] | None:

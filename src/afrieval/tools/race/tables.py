@@ -1,11 +1,10 @@
 """The tables of a race: where each model ended and what it was asked, and what a race would ask at most."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from afrieval._util.terminal import dollars
 from afrieval.analysis.race import Race
-from afrieval.analysis.ranks import PERCENT, Contest
+from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import unparsed_words
@@ -13,7 +12,7 @@ from afrieval.report.table import Table
 from afrieval.report.values import listed
 from afrieval.tools.race.race_loop import RaceResult, unparsed_in, where
 from afrieval.tools.race.race_runs import cost_of, most_per_request
-from afrieval.tools.race.setup import Course, RaceSetup
+from afrieval.tools.race.setup import RaceSetup
 
 SHARE = Column("% of all", "score", "share")
 HOLDS = (
@@ -33,22 +32,24 @@ def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
     for course, race, contests in zip(setup.courses, outcome.races, outcome.contests, strict=True):
         scores, best = (race.latest.scores, race.latest.best) if race.latest else ([], None)
         order = sorted(range(len(scores)), key=lambda index: (index in race.left, index != best, -scores[index]))
-        rows += [_row(setup, course, race, contests, index) for index in order]
+        for index in order:
+            model, sample, has_left = setup.models[index], race.sample_of(index), index in race.left
+            shares = [TaskWeight(each.weight, each.data, each.entries[index]) for each in contests]
+            requests, whole = (model.requests(course.test_sets, size) for size in (sample, setup.rows))
+            interval = interval_of(scores[index], shares, drawn=False)
+            outcome_of = f"left at {sample:,}" if has_left else "best" if race.still == [index] else "may be the best"
+            leading = [course.language, model.name, scores[index], interval, race.ranks[index]]
+            rows.append([*leading, sample, requests, requests / whole, outcome_of])
         ends += [len(rows) - 1] if by_language else []
         verdicts += [where(course) + verdict(setup, race, outcome.stopped)]
+    requests = sum(row[-3] for row in rows)
+    whole = sum(model.requests(course.test_sets, setup.rows) for model in setup.models for course in setup.courses)
+    cost = sum(map(cost_of, setup.models))
+    price = f", for {dollars(cost)}" if cost else ""
+    verdicts.append(f"Requests: {requests:,} of {whole:,} ({100 * requests / whole:.0f} %){price}.")
     title = f"Race: {listed([*setup.models[0].options])}{' in each language' if by_language else ''}"
     notes = [HOLDS, *unparsed_words(unparsed_in(setup, outcome.contests))]
-    return Table("race", title, columns, rows, notes, [*verdicts, _taken(setup, rows)], ends=ends)
-
-
-def _row(setup: RaceSetup, course: Course, race: Race, contests: Sequence[Contest], index: int) -> list[Any]:
-    assert race.latest is not None
-    model, score, sample = setup.models[index], race.latest.scores[index], race.sample_of(index)
-    shares = [TaskWeight(each.weight, each.data, each.entries[index]) for each in contests]
-    requests, whole = (model.requests(course.test_sets, size) for size in (sample, setup.rows))
-    outcome = f"left at {sample:,}" if index in race.left else "best" if race.still == [index] else "may be the best"
-    leading = [course.language, model.name, score, interval_of(score, shares, drawn=False), race.ranks[index]]
-    return [*leading, sample, requests, requests / whole, outcome]
+    return Table("race", title, columns, rows, notes, verdicts, ends=ends)
 
 
 def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
@@ -66,15 +67,6 @@ def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
     questions = "all" if race.size >= setup.rows else f"{race.size:,}"
     why = stopped or f"{questions} questions were asked"
     return f"{best} leads, but {' or '.join(others)} may be the best: {why}."
-
-
-def _taken(setup: RaceSetup, rows: Sequence[Sequence[Any]]) -> str:
-    """Returns the requests and the cost of a race, as a sentence."""
-    requests = sum(row[-3] for row in rows)
-    whole = sum(model.requests(course.test_sets, setup.rows) for model in setup.models for course in setup.courses)
-    cost = sum(map(cost_of, setup.models))
-    price = f", for {dollars(cost)}" if cost else ""
-    return f"Requests: {requests:,} of {whole:,} ({100 * requests / whole:.0f} %){price}."
 
 
 def looks_table(setup: RaceSetup) -> Table:
