@@ -91,7 +91,14 @@ def served(model: ModelConfig, log: Path) -> Iterator[ModelConfig]:
                 is_taken = other.connect_ex((HOST, port)) == 0
             again = ended and is_taken and attempt < ATTEMPTS - 1
         finally:
-            _stop(guard)
+            guard.terminate()
+            try:
+                with suppress(subprocess.TimeoutExpired):
+                    guard.wait(GRACE + 5)
+            finally:  # what is left of the group is killed, also if another signal comes
+                with suppress(ProcessLookupError):
+                    os.killpg(guard.pid, signal.SIGKILL)
+                guard.wait()
         if not again:
             how = "ended before it answered" if ended else f"did not answer within {PATIENCE / 60:g} minutes"
             text = redacted(read_bytes(log, "give the sweep another folder")[start:].decode(errors="replace"))
@@ -135,15 +142,3 @@ def _start(words: list[str], out: BinaryIO) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         guarded, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
     )
-
-
-def _stop(guard: "subprocess.Popen[bytes]") -> None:
-    """Ends a server and its guard; what is left of their group is killed, also if another signal comes."""
-    guard.terminate()
-    try:
-        with suppress(subprocess.TimeoutExpired):
-            guard.wait(GRACE + 5)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(guard.pid, signal.SIGKILL)
-        guard.wait()

@@ -51,7 +51,12 @@ def run_race(setup: RaceSetup, most_requests: int | None, most_cost: float | Non
         for index in [index for index, race in enumerate(races) if not race.is_decided]:
             latest[index] = contests(setup, setup.courses[index], races[index], size)
             before, races[index] = races[index], looked_at(races[index], size, latest[index], setup.margin)
-            note(f"{name}, {size:,} questions: {_news(setup, index, before, races[index])}")
+            names, standings = [model.name for model in setup.models], races[index].latest
+            assert standings is not None
+            gone = [names[at] for at in before.still if at in races[index].left]
+            leads = f"{names[standings.best]} leads with {standings.scores[standings.best]:.1f}"
+            left = f"{listed(gone) if gone else 'none'} left, {len(races[index].still)} remain"
+            note(f"{name}, {size:,} questions: {where(setup.courses[index])}{leads}; {left}")
             for line in unparsed_words(unparsed_in(setup, [latest[index]])):
                 note(line)
         return not all(race.is_decided for race in races)
@@ -108,16 +113,6 @@ def unparsed_in(setup: RaceSetup, contests: Iterable[Sequence[Contest]]) -> dict
     shares = [(at, of.unparsed) for at, entry in entries for of in entry.values() if isinstance(of, ByQuestion)]
     models = enumerate(model.name for model in setup.models)
     return {("", name): max([of for at, of in shares if at == n], default=0.0) for n, name in models}
-
-
-def _news(setup: RaceSetup, course_index: int, before: Race, race: Race) -> str:
-    """Returns who leads after a look, and who left, as a sentence."""
-    assert race.latest is not None
-    names, best = [model.name for model in setup.models], race.latest.best
-    gone = [names[at] for at in before.still if at in race.left]
-    leads = f"{names[best]} leads with {race.latest.scores[best]:.1f}"
-    left = f"{listed(gone)} left" if gone else "none left"
-    return f"{where(setup.courses[course_index])}{leads}; {left}, {len(race.still)} remain"
 
 
 def where(course: Course) -> str:
