@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
+from afrieval._util.errors import UserError
+from afrieval._util.terminal import note
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
@@ -41,19 +42,11 @@ CHECKS: Sequence[Check] = (
 )
 
 
-class Checked(NamedTuple):
-    """What the checks of a task found, a line for each check that could not be made, and the languages with data."""
-
-    findings: list[Finding]
-    notes: list[str]
-    languages: set[str]
-
-
-def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
-    """Returns what all checks find in a task's data, by split and language.
+def check_data(spec: TaskSpec, source: str, lock: DataLock, demanded: Iterable[str] = ()) -> list[Finding]:
+    """Returns what all checks find in a task's data, by split and language, and says which checks could not be made.
 
     Raises:
-        UserError: if the source is not usable, or a file is damaged.
+        UserError: if the source is not usable or lacks a language that is demanded, or a file is damaged.
     """
     defects = known_defects(spec)
     findings, notes, languages = list[Finding](), list[str](), set[str]()
@@ -66,7 +59,12 @@ def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
             notes.append(f"{split}: no rows for {' '.join(absent)}")
         notes += _skipped_checks(split, of_split)
         languages |= with_data
-    return Checked(findings, notes, languages)
+    for code in set(demanded) - languages:
+        problem = f"{source} has no rows of {spec.name} for {code}"
+        raise UserError(problem, f"remove {code} from task.languages, or name another --data.source")
+    for line in notes:
+        note(f"{spec.name}: {line}")
+    return findings
 
 
 def _with_witnesses(findings: Iterable[Finding], group: Group, defects: list[KnownDefect]) -> Iterator[Finding]:
