@@ -141,13 +141,6 @@ class Precision:
                 of_data[self._data[task]] += halves[task] / len(members) / len(groups)
         return math.hypot(*of_data.values()) if len(halves) > 1 else None
 
-    def for_average(self, precision: float) -> int | None:
-        """Returns how large a sample gives this interval of the average; None if all rows do not, or for one task."""
-        whole = self.average(None)
-        if whole is None or whole > precision:
-            return None
-        return fewest(lambda n: self.average(n) or 0.0, precision)
-
     def _half_of_mean(self, task: str, sample: int | None) -> float | None:
         """Returns half the width of the interval of a task's mean over exactly these languages."""
         test_sets = self.tasks[task]
@@ -285,31 +278,33 @@ def precision_tables(
         prices: of its tokens; None if they are not known.
     """
     needed = [precision.needed(task, *targets) for task in precision.tasks]
-    enough = precision.for_average(targets[0]) if targets[0] else None
+    whole, enough = precision.average(None), None  # a sample that gives the interval of the average over tasks
+    if targets[0] and whole is not None and whole <= targets[0]:
+        enough = fewest(lambda n: precision.average(n) or 0.0, targets[0])
     questions = {of[key] for of in needed for key in ("for_precision", "for_difference") if of[key]}
     samples = sorted({*SAMPLES, *questions, *filter(None, [enough])})
     longest = max(size.documents // size.cells for size in precision.sizes)
     rows = [precision.of_sample(n) | _costs(precision.size(n), rates, prices) for n in samples if n < longest]
-    whole = precision.of_sample(None) | _costs(precision.size(None), rates, prices)
+    of_all = precision.of_sample(None) | _costs(precision.size(None), rates, prices)
     columns = [
         Column("sample", "text"),
         Column("+/-", "limits", "precision", says=OF_A_LANGUAGE),
-        Column("+/- of mean", "hidden" if whole["mean"] is None else "limits", "mean", says=OF_A_MEAN),
-        Column("+/- of average", "hidden" if whole["average"] is None else "score", "average", says=OF_AN_AVERAGE),
+        Column("+/- of mean", "hidden" if of_all["mean"] is None else "limits", "mean", says=OF_A_MEAN),
+        Column("+/- of average", "hidden" if of_all["average"] is None else "score", "average", says=OF_AN_AVERAGE),
         Column("difference", "limits", says=FOUND),
         Column("requests", "amount"),
         Column("prompt tokens", "amount", "prompt_tokens"),
-        Column("answer tokens", "amount" if whole["answer_tokens"] else "hidden", "answer_tokens"),
-        *([] if whole["hours"] is None else [Column("time", "time", "hours")]),
+        Column("answer tokens", "amount" if of_all["answer_tokens"] else "hidden", "answer_tokens"),
+        *([] if of_all["hours"] is None else [Column("time", "time", "hours")]),
         *([Column("cost", "money")] if prices else []),
     ]
     findings = []
-    if whole["average"] is not None and targets[0] is not None:
+    if whole is not None and targets[0] is not None:
         target = f"For an average over tasks of +/- {shown_score(targets[0], SHARE)} points"
         are_enough = f"a sample of {enough:,} is enough" if enough else "there are too few rows"
         findings.append(f"{target}, {are_enough}.")
     title = "What a sample of each test set gives and takes"
-    by_sample = Table("samples", title, columns, rows_of(columns, [*rows, whole]), _notes(precision), findings)
+    by_sample = Table("samples", title, columns, rows_of(columns, [*rows, of_all]), _notes(precision), findings)
     return [by_sample, _by_task(needed, *("" if of is None else shown_score(of, SHARE) for of in targets))]
 
 
