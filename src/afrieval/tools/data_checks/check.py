@@ -112,12 +112,12 @@ def finding_table(task: str, findings: list[Finding], rows: int) -> Table:
     `rows` is the maximum number of row numbers to show for each.
     """
     ordered, records = sorted(findings, key=lambda finding: finding.kind in NOTICES), []
-    for of in ordered:
-        numbers = " ".join(map(str, of.rows[:rows])) + (" ..." if len(of.rows) > rows else "")
-        detail = _sentence(of, len(of.rows))
-        about = [of.split, of.language, KINDS[of.kind], of.kind, len(of.rows), of.n_known]
-        hidden = [[*of.rows], [*of.witnesses], detail, of.whole, of.is_new]
-        records.append([*about, "all" if of.whole else numbers, *hidden])
+    for finding in ordered:
+        n, kind = len(finding.rows), finding.kind
+        numbers = " ".join(map(str, finding.rows[:rows])) + (" ..." if n > rows else "")
+        about = [finding.split, finding.language, KINDS[kind], kind, n, finding.n_known]
+        hidden = [[*finding.rows], [*finding.witnesses], _sentence(finding, n), finding.whole, finding.is_new]
+        records.append([*about, "all" if finding.whole else numbers, *hidden])
     n_defects = sum(finding.kind in DEFECTS for finding in findings)
     return Table(
         kind="findings",
