@@ -29,7 +29,6 @@ from afrieval.report.contrast_tables import average_difference_tables
 from afrieval.report.formats import html, latex, markdown
 from afrieval.report.score_tables import naming_rows
 from afrieval.report.table import Table
-from afrieval.report.values import broken
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.tasks.declaration.known_facts import PublishedScores
@@ -81,12 +80,6 @@ def test_a_task_has_its_tables_together() -> None:
     assert [t.title for t in comparison_tables(units, [], ["Africa"], None)] == [
         "a: prompts", "a: means over languages", "b: prompts", "b: means over languages",
     ]  # fmt: skip
-
-
-def test_each_task_is_on_its_own_scale() -> None:
-    units = [scored([40.0, 50.0], task="mafand", of=CHRF, prompt=n) for n in (1, 2)] + [scored([1.0], task="b")]
-    chrf, share = (t for t in comparison_tables(units, [], ["Africa"], None) if t.kind == "means")
-    assert chrf.cells()[0][1] == "45.0" and share.cells()[0][1] == "100.0"
 
 
 def test_a_metric_that_was_asked_for_is_named() -> None:
@@ -163,10 +156,6 @@ def test_several_published_scores_have_their_names_as_heads(monkeypatch: pytest.
     (table,) = tree_tables(trees([CELL], "area"), metrics_of([CELL]))
     assert table.heads[4:] == ["First", "Second"] and table.cells()[0][4:] == ["50.0", "50.0"]
     assert table.records()[0]["in interval Second"] == "yes"
-
-
-def test_a_name_without_room_stays_indented() -> None:
-    assert broken("\xa0\xa0high school government", 12) == "\xa0\xa0high\n\xa0\xa0school\n\xa0\xa0government"
 
 
 def test_models_of_one_language_are_told_apart_by_their_names_alone() -> None:
