@@ -174,7 +174,7 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     tables = [replace(table, signs=[*table.signs, *likelihoods(cells)])]
     of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
     tables += [noting_systems(contrast_table(contrast, metric), cells) for contrast in of_prompts]
-    tables += tree_tables(outlines(cells), {task: metric})
+    tables += tree_tables(outlines(cells))
     return [marked(table, defects_of(cells)) for table in naming_options(tables, cells)]
 
 

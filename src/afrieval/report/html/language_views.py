@@ -11,7 +11,7 @@ from afrieval.analysis.selected_samples import MOST, ShownDocuments, selections
 from afrieval.analysis.subgroups import CONFUSION
 from afrieval.analysis.tokenizer import fertilities
 from afrieval.analysis.verdicts import by_quality
-from afrieval.report.comparison import breakdown_tables, metrics_of
+from afrieval.report.comparison import breakdown_tables
 from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, ChartRow, chance_line, chart_column, named_points
 from afrieval.report.html.frame import filter_attributes, fragment
 from afrieval.report.html.matrix import family_and_name
@@ -142,6 +142,6 @@ def _parts(cells: list[CellScores], lines: Sequence[ScoreLine], share: int) -> l
         title = "Right and chosen labels" if name == CONFUSION else f"By {name}"
         best = "best score" if share == 1 else f"{share} best scores"
         few = f", of the {best}" if len(lines) > share else ""
-        tables = breakdown_tables(having, name, metrics_of(having))
+        tables = breakdown_tables(having, name)
         titled_tables.append((f"{title}{few}", [table_html(table, level=5) for table in tables]))
     return titled_tables
