@@ -7,7 +7,6 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.conftest import ROOT
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.extract.number import read_number
@@ -36,13 +35,6 @@ PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"enta
 def test_the_file_is_no_part_of_what_reaches_the_model() -> None:
     other = replace(PROMPT, path="b/eng.yaml")
     assert other == PROMPT and other.hash == PROMPT.hash != replace(PROMPT, template="{{ premise }}").hash
-
-
-def test_our_own_prompts_know_their_file_and_number() -> None:
-    prompts = load_prompts(load_task("afrixnli"), "yor")
-    assert {n: p.title for n, p in prompts.items()} == {
-        n: f"{ROOT / 'tasks/afrixnli/prompts/yor.yaml'}, prompt {n}" for n in prompts
-    }
 
 
 @pytest.mark.parametrize(

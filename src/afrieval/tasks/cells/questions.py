@@ -11,8 +11,8 @@ from afrieval.results.cell_key import CellKey
 from afrieval.scoring.base import ExtractionContext, Metric, Question, Score
 from afrieval.scoring.metrics.flags import refused, unparsed
 from afrieval.scoring.responses import Generation, of_text, scored
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.examples import examples, kind, ranking, usable
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.data.baselines import Scores
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents
