@@ -234,17 +234,11 @@ def verdict_tables(cells: list[CellScores]) -> list[Table]:
         about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
         title = f"{first.model}: agreement with Meta's verdicts"
         title += f" on {name}" if (name := reference_model(first)) else ""
-        notes = [_compared([each for each, _ in agreements])]
-        tables.append(Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about, signs=[LEGEND]))
+        other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
+        note = f"Ours: {first.model}, its answers in this run, our scoring. "
+        note += f"Meta's: is_correct in {first.declared['evals']}, of {other} with Meta's code and sampling."
+        note += next((f" IFEval: {each.main}." for each, _ in agreements if each.main in FOLLOWED), "")
+        if first.own_rows:
+            note = "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
+        tables.append(Table("verdicts", title, VERDICT_COLUMNS, rows, [note], about=about, signs=[LEGEND]))
     return tables
-
-
-def _compared(cells: list[CellScores]) -> str:
-    first = cells[0]
-    if first.own_rows:
-        return "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
-    other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
-    text = f"Ours: {first.model}, its answers in this run, our scoring. "
-    text += f"Meta's: is_correct in {first.declared['evals']}, of {other}"
-    strict = [f" IFEval: {e.main}." for e in cells if e.main in FOLLOWED]
-    return f"{text} with Meta's code and sampling.{''.join(strict[:1])}"
