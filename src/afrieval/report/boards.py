@@ -93,12 +93,9 @@ def average_tables(board: ModelBoard, tasks: Sequence[TaskEntries]) -> list[Tabl
         f"{board.n_pairs} they have. Their means are over other pairs, and cannot be compared with those of others."
     ] * (lacking > 0)
     notes += _unranked(partial)
-    title, about, records = (
-        f"{_described(board)[0]}: models without a rank",
-        {"average": board.name},
-        _averages(partial),
-    )
-    return [*tables, _table("other average", title, partial, columns, records, notes, about, ranked=False)]
+    title, about = f"{_described(board)[0]}: models without a rank", {"average": board.name}
+    other = _table("other average", title, partial, columns, _averages(partial), notes, about, ranked=False)
+    return [*tables, other]
 
 
 def _average_table(
