@@ -11,7 +11,6 @@ from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
-from afrieval.tasks.prompts.closing_words import shown_closing
 from afrieval.tasks.prompts.prompts import Prompt, answers, load_prompts, render, render_header
 from afrieval.tasks.prompts.reviews import VERDICTS, is_rewritten, read_reviews, status
 from afrieval.tasks.prompts.vocabulary import (
@@ -21,6 +20,7 @@ from afrieval.tasks.prompts.vocabulary import (
     Note,
     String,
     load_vocabulary,
+    shown_closing,
     strings,
 )
 from afrieval.tools.review.forms import HOW_TO, ID, SheetForm, form_bytes, read_form
