@@ -20,7 +20,6 @@ from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.kinds import TextKeys
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.declaration.task_scoring import by_likelihood
-from afrieval.tasks.prompts.closing_words import closing_lead_in
 from afrieval.tasks.prompts.prompts import (
     Prompt,
     PromptFiles,
@@ -31,7 +30,7 @@ from afrieval.tasks.prompts.prompts import (
     render_header,
     render_to_blank,
 )
-from afrieval.tasks.prompts.vocabulary import CLOSINGS
+from afrieval.tasks.prompts.vocabulary import CLOSINGS, closing_lead_in
 
 log = logging.getLogger("afrieval")
 
