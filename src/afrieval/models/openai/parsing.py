@@ -98,7 +98,6 @@ def _joined(content: Any) -> str | None:
     return valid("".join(texts)) if all(isinstance(text, str) for text in texts) else None
 
 
-MILLION = 1_000_000
 MOST = 10**9  # tokens of a request that are believed
 
 
@@ -124,7 +123,7 @@ class Usage:
             return None
         cached = prices.input if prices.cached_input is None else prices.cached_input
         fresh = max(self.prompt - self.cached, 0)
-        return (fresh * prices.input + self.cached * cached + self.completion * prices.output) / MILLION
+        return (fresh * prices.input + self.cached * cached + self.completion * prices.output) / 1_000_000
 
     @property
     def details(self) -> Details:
