@@ -210,11 +210,6 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
     return spec.scoring.answer.example(document, answers(prompt, document, answer_form), prompt.labels)
 
 
-def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
-    """Returns the words before the question on its line, such as `Question:`."""
-    return lines_before(spec, prompt, language)[-1].strip()
-
-
 def lines_before(spec: TaskSpec, prompt: Prompt, language: str) -> list[str]:
     """Returns the lines of a prompt up to its question; the last one ends where that begins."""
     name = next(iter(spec.fields))
