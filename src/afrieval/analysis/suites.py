@@ -9,7 +9,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_languages
-from afrieval.analysis.published import NOT_AVERAGED
+from afrieval.analysis.published_files import NOT_AVERAGED
 from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.analysis.verdicts import by_quality
