@@ -9,7 +9,7 @@ from tests.analysis.cells import named, scored
 
 from afrieval.analysis.differences import difference
 from afrieval.analysis.means import of_questions
-from afrieval.analysis.race import begun, current_standings
+from afrieval.analysis.race import begun
 from afrieval.analysis.race import looked_at as raced
 from afrieval.analysis.ranks import PERCENT, Contest, Rank, compared, ranks
 from afrieval.analysis.scores import ByQuestion, averaged
@@ -135,10 +135,10 @@ def test_languages_that_are_not_drawn_leave_questions_only() -> None:
 
 
 def test_a_race_has_a_best_model_and_others_that_are_worse_or_within_the_margin() -> None:
-    found = current_standings([contest([0.50, 0.49, 0.30], LOOKS, 2000)], margin=3.0)
+    found = raced(begun(3), 1, [contest([0.50, 0.49, 0.30], LOOKS, 2000)], margin=3.0)
     assert found.ranks[2] == Rank(3, 3) and found.best == 0
     assert found.within == [True, True, False] and found.scores == sorted(found.scores, reverse=True)
-    few = current_standings([contest([0.50, 0.49, 0.45], LOOKS, 30)], margin=3.0)
+    few = raced(begun(3), 1, [contest([0.50, 0.49, 0.45], LOOKS, 30)], margin=3.0)
     assert few.within == [at == few.best for at in range(3)], "too few questions to know"
     assert set(few.ranks) == {Rank(1, 3)}
 
@@ -156,4 +156,4 @@ def test_a_model_that_has_left_stays_out_and_ranks_only_become_narrower() -> Non
 
 def test_a_few_equal_answers_do_not_show_that_models_are_close() -> None:
     few, many = (raced(begun(2), n, [contest([0.5, 0.5], LOOKS, n)], margin=2.0) for n in (50, 2000))
-    assert few.latest and not few.is_decided and many.is_decided and many.still == [0, 1]
+    assert few.scores and not few.is_decided and many.is_decided and many.still == [0, 1]

@@ -41,16 +41,13 @@ def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
 
 
 def _best_first(race: Race) -> list[int]:
-    if (latest := race.latest) is None:
-        return []
     return sorted(
-        range(len(race.ranks)), key=lambda index: (index in race.left, index != latest.best, -latest.scores[index])
+        range(len(race.scores)), key=lambda index: (index in race.left, index != race.best, -race.scores[index])
     )
 
 
 def _row(setup: RaceSetup, course: Course, race: Race, contests: Sequence[Contest], index: int) -> list[Any]:
-    assert race.latest is not None
-    model, score, sample = setup.models[index], race.latest.scores[index], race.sample_of(index)
+    model, score, sample = setup.models[index], race.scores[index], race.sample_of(index)
     shares = [TaskWeight(each.weight, each.data, each.entries[index]) for each in contests]
     requests, whole = (model.requests(course.test_sets, size) for size in (sample, setup.rows))
     outcome = f"left at {sample:,}" if index in race.left else "best" if race.still == [index] else "may be the best"
@@ -60,11 +57,11 @@ def _row(setup: RaceSetup, course: Course, race: Race, contests: Sequence[Contes
 
 def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
     """Returns the verdict of a race, as a sentence."""
-    if race.latest is None:
+    if not race.scores:
         return f"Nothing was asked: {stopped}."
     names = [model.name for model in setup.models]
-    best, gone = names[race.latest.best], [names[at] for at in race.left]
-    others = [names[at] for at in race.still if at != race.latest.best]
+    best, gone = names[race.best], [names[at] for at in race.left]
+    others = [names[at] for at in race.still if at != race.best]
     if not others:
         return f"{best} is the best: {listed(gone)} {'are' if gone[1:] else 'is'} worse."
     if race.is_decided:
