@@ -29,21 +29,15 @@ def has_moved(before: CellScores, after: CellScores) -> bool:
 
     Where a mean over parts is a score too, other parts move it.
     """
-    if before.n != after.n or (after.n and before.main != after.main):
+    one, other = before.parts, after.parts
+    if before.n != after.n or (after.n and before.main != after.main) or before.metrics.keys() - after.metrics.keys():
         return True
-    if before.metrics.keys() - after.metrics.keys() or _parts_moved(before, after):
+    if one and (other is None or one.names != other.names or not np.array_equal(one.codes, other.codes)):
         return True
     return any(
         moved.any() or not alike(before.with_metric(name).score, after.with_metric(name).score)
         for name, moved in moved_documents(before, after).items()
     )
-
-
-def _parts_moved(before: CellScores, after: CellScores) -> bool:
-    one, other = before.parts, after.parts
-    if one is None or other is None:
-        return one is not None
-    return one.names != other.names or not np.array_equal(one.codes, other.codes)
 
 
 def score_differences(stored: Sample, rescored: Sample) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.results.identity import check_same_run
-from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
+from afrieval.results.run_files import harness_path, read_run, write_json, write_run, write_samples
 from afrieval.run.manifest import record, suite_of
 from afrieval.run.people_scores import with_earlier_ratings
 from afrieval.run.session import Session
@@ -44,7 +44,7 @@ class RunWriter:
         with self._session.processes.barrier():
             if self._may_write():
                 if outcome.record is not None:
-                    write_harness(self._folder, name, outcome.record)
+                    write_json(harness_path(self._folder, name), outcome.record)
                 samples = with_earlier_ratings(self._session.stored, name, outcome.samples)
                 write_samples(self._folder, name, samples)
 

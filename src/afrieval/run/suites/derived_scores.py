@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple, Union
 
 import numpy as np
@@ -42,27 +43,17 @@ def selections(tasks: Sequence[str], cells: Sequence[CellScores]) -> list[Chosen
     A task with one language, or one prompt, is in all sets. There is at least one set, which may be empty.
     """
     of_tasks = {task: of for task, of in grouped(cells, lambda c: c.task).items() if task in tasks}
-    positions = dict.fromkeys(_place(cell) for of in of_tasks.values() for cell in of)
-    sets = [dict(_cells_at(place, of_tasks)) for place in positions]
+    several = {task: [d for d in DIMENSIONS if len({getattr(c, d) for c in of}) > 1] for task, of in of_tasks.items()}
+    sets = []
+    for each in grouped((c for of in of_tasks.values() for c in of), attrgetter(*DIMENSIONS)).values():
+        fitting = {
+            task: [c for c in of if all(getattr(c, d) == getattr(each[0], d) for d in several[task])]
+            for task, of in of_tasks.items()
+        }
+        sets.append({task: of[0] for task, of in fitting.items() if of})
     most = max((len(chosen) for chosen in sets), default=0)
     whole = {tuple(cell.name for cell in chosen.values()): chosen for chosen in sets if len(chosen) == most}
     return list(whole.values()) or [{}]
-
-
-def _place(cell: CellScores) -> tuple[object, ...]:
-    return tuple(getattr(cell, name) for name in DIMENSIONS)
-
-
-def _cells_at(
-    position: tuple[object, ...], of_tasks: Mapping[str, Sequence[CellScores]]
-) -> Iterator[tuple[str, CellScores]]:
-    for task, cells in of_tasks.items():
-        several = [len({_place(cell)[i] for cell in cells}) > 1 for i in range(len(DIMENSIONS))]
-        fitting = [
-            c for c in cells if all(not s or a == b for s, a, b in zip(several, _place(c), position, strict=True))
-        ]
-        if fitting:
-            yield task, fitting[0]
 
 
 Find = Callable[[CellScores], CellScores | None]  # from a cell of a run to that cell of a reference run
@@ -223,9 +214,13 @@ def _scored(empty: DerivedScore, root: Node) -> DerivedScore:
     Documents of one data set are drawn together, however many tasks and runs have them; data sets are drawn
     independently.
     """
-    parts = list(root.parts)
-    sizes, rows = _stacked(parts)
-    take = _input(root, iter(rows))
+    parts, sizes = list(root.parts), list[int]()
+    rows: dict[int, Numbers] = {}  # of the documents of each part among those of all
+    for numbers in grouped(range(len(parts)), lambda i: parts[i].documents).values():
+        union = np.unique(np.concatenate([parts[i].ids for i in numbers]))
+        rows |= {i: sum(sizes) + np.searchsorted(union, parts[i].ids) for i in numbers}
+        sizes.append(len(union))
+    take = _input(root, (rows[i] for i in range(len(parts))))
 
     def statistic(weights: Array) -> Array:
         return take(weights).scores
@@ -236,17 +231,6 @@ def _scored(empty: DerivedScore, root: Node) -> DerivedScore:
     interval = percentile(statistic, sizes, np.random.default_rng(SEED)) if root.has_interval else None
     notes = dict.fromkeys(note for note in [root.how.remark(score), *(p.unmatched for p in parts)] if note)
     return replace(empty, score=score, interval=interval, n=sum(sizes), bounds=root.bounds, notes=list(notes))
-
-
-def _stacked(parts: Sequence[MetricNode]) -> tuple[list[int], list[Numbers]]:
-    """Returns the number of documents of each data set, and the row of each part's documents among all of them."""
-    sizes: list[int] = []
-    rows: dict[int, Numbers] = {}
-    for numbers in grouped(range(len(parts)), lambda i: parts[i].documents).values():
-        union = np.unique(np.concatenate([parts[i].ids for i in numbers]))
-        rows |= {i: sum(sizes) + np.searchsorted(union, parts[i].ids) for i in numbers}
-        sizes.append(len(union))
-    return sizes, [rows[i] for i in range(len(parts))]
 
 
 def _input(part: MetricNode | Node, rows: Iterator[Numbers]) -> Callable[[Array], Input]:
