@@ -1,8 +1,9 @@
 """Leaderboards: where models stand, all averages by name, and who is best in each language and task."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
@@ -217,8 +218,12 @@ def averages(tasks: Sequence[TaskEntries]) -> list[ModelBoard]:
     families = grouped(dict.fromkeys(african), lambda code: LANGUAGES[code].family if code in LANGUAGES else OTHER)
     for family, codes in sorted(families.items()):
         if len(codes) >= LEAST:
-            boards.append(board(tasks, family, lambda code, defective, codes=codes: code in codes and not defective))
+            boards.append(board(tasks, family, partial(_is_sound_in, codes)))
     return [each for each in boards if each.standings]
+
+
+def _is_sound_in(codes: Collection[str], code: str, defective: bool) -> bool:
+    return code in codes and not defective
 
 
 def of_language(tasks: Sequence[TaskEntries], language: str) -> ModelBoard:

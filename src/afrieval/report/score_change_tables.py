@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import shortened
-from afrieval.analysis.score_changes import Move
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import WRITTEN
 from afrieval.report.table import Table
 from afrieval.results.cell_key import PromptId, prompt_ranges
+from afrieval.results.changes import Move
 
 GONE = "Metrics without a score now are not measured any more."
 ADDED = "Metrics without a score before were added since the run."
