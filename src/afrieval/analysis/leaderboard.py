@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 
-import numpy as np
-
 from afrieval._util.grouping import grouped
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries, TaskEntry, tasks_with_entries
 from afrieval.analysis.inputs import Gathered, LeftOut
@@ -15,7 +13,7 @@ from afrieval.analysis.ranks import Contest, best_first, is_known, ranks
 from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.standings import Board, Pair, Standing
 from afrieval.analysis.suites import RULES
-from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, mean_of
+from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, weighted_mean
 from afrieval.analysis.verdicts import under_mean
 from afrieval.languages import LANGUAGES, is_african
 from afrieval.results.schema import RunRecord
@@ -123,14 +121,14 @@ def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: li
     entries = {(task, code): tasks[task].entries[model][code] for task, code in pairs}
     counts = [entry.n for entry in entries.values()]
     n = None if None in counts else min(n for n in counts if n is not None)
-    score = sum(share.weight * float(np.mean([*map(mean_of, share.languages.values())])) for share in shares)
+    score = weighted_mean(shares)
     if not all(is_known(share.languages) for share in shares):
         interval = None
     elif len(pairs) == 1 and not best:  # a single score has its metric's own kind
         own, factor = entries[pairs[0]].interval, tasks[pairs[0][0]].factor
         interval = Interval(*sorted(factor * end for end in own)) if own else None
     elif all(task.averaged for task in tasks.values()):
-        interval = interval_of(score, shares)
+        interval = interval_of(shares)
     else:
         half = half_width(shares)
         interval = Interval(score - half, score + half)

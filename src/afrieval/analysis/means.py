@@ -121,5 +121,4 @@ def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, ByQuest
 
 def over_languages(languages: Sequence[ByQuestion], bounds: tuple[float, float] = (0.0, 1.0)) -> Interval | None:
     """Returns the 95 % interval of a mean over two languages or more of their means over documents."""
-    mean = float(np.mean([np.mean(scores.scores) for scores in languages]))
-    return interval_of(mean, [TaskWeight(1.0, "", dict(enumerate(languages)))], bounds)
+    return interval_of([TaskWeight(1.0, "", dict(enumerate(languages)))], bounds)

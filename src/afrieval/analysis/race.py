@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from afrieval.analysis.ranks import Contest, Rank, compared, ranks, with_right
-from afrieval.analysis.uncertainty import mean_of
+from afrieval.analysis.uncertainty import weighted_mean
 from afrieval.scoring.statistics.tests import significant
 
 
@@ -65,7 +65,7 @@ def looked_at(race: Race, size: int, contests: Sequence[Contest], margin: float 
     """
     models = range(len(race.ranks))
     latest = [rank or Rank(1, len(models)) for rank in ranks(contests, drawn=False)]
-    scores = [sum(each.weight * mean_score(each, at) for each in contests) for at in models]
+    scores = [weighted_mean(each.share(at) for each in contests) for at in models]
     best = max(race.still, key=lambda index: (latest[index].first == 1, scores[index]))
     below, p_values = compared(with_right(contests), drawn=False, margin=margin)
     pairs = len(models) * (len(models) - 1) // 2
@@ -77,8 +77,3 @@ def looked_at(race: Race, size: int, contests: Sequence[Contest], margin: float 
     narrowed = [before.narrowed(after) for before, after in zip(race.ranks, latest, strict=True)]
     leave = {at: size for at in race.still if narrowed[at].first > 1 and at != best}
     return Race(narrowed, {**race.left, **leave}, size, scores, best, within)
-
-
-def mean_score(contest: Contest, index: int) -> float:
-    """Returns the mean over languages of a model."""
-    return float(np.mean([*map(mean_of, contest.entries[index].values())]))

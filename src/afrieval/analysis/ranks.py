@@ -11,7 +11,14 @@ from scipy import special
 from afrieval.analysis.means import of_sides, scaled
 from afrieval.analysis.scores import ByQuestion, question_positions
 from afrieval.analysis.suites import factor_of, percent
-from afrieval.analysis.uncertainty import ScoreWithoutDocuments, Values, Variances, mean_covariance, over_tasks
+from afrieval.analysis.uncertainty import (
+    ScoreWithoutDocuments,
+    TaskWeight,
+    Values,
+    Variances,
+    mean_covariance,
+    over_tasks,
+)
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.statistics.intervals import LEVEL
 from afrieval.scoring.statistics.tests import holm, significant
@@ -33,6 +40,10 @@ class Contest(NamedTuple):
     data: str
     entries: Sequence[Mapping[Any, ByQuestion | ScoreWithoutDocuments]]
     bounds: tuple[float, ...] = ()
+
+    def share(self, index: int) -> TaskWeight:
+        """Returns the share of the task in the mean of a model."""
+        return TaskWeight(self.weight, self.data, self.entries[index])
 
 
 def pairs(contest: Contest) -> tuple[Values, Variances, Values]:

@@ -10,10 +10,9 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, contrasts
-from afrieval.analysis.race import mean_score
 from afrieval.analysis.ranks import compared, contest, half_widths, with_right
 from afrieval.analysis.suites import factor_of, percent
-from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.analysis.uncertainty import interval_of, weighted_mean
 from afrieval.analysis.verdicts import Floor, mean_not_above
 from afrieval.results.cell_scores import DIMENSIONS, CellScores
 from afrieval.results.document_scores import Numbers
@@ -155,11 +154,11 @@ def _average_difference(comparisons: list[Contrast]) -> AverageDifference:
     means, p_values = compared(contests)
     half, error = (float(of[1, 0]) for of in half_widths(contests))
     is_open, verdict = max(map(len, cases)) > 1, direction(means[1, 0], p_values[1, 0])
-    first, second = (sum(each.weight * mean_score(each, at) for each in contests) for at in (0, 1))
+    first, second = (weighted_mean(each.share(at) for each in contests) for at in (0, 1))
     difference, index, score = float(means[1, 0]), int(second > first), max(first, second)
-    better = [TaskWeight(each.weight, each.data, each.entries[index]) for each in contests]
+    better = [each.share(index) for each in contests]
     sides = [row.sides[index] for c in comparisons for row in c.rows]
-    low = mean_not_above(sides, score, interval_of(score, better), factor_of) if verdict else None
+    low = mean_not_above(sides, score, interval_of(better), factor_of) if verdict else None
     return AverageDifference(
         contrasts=comparisons,
         first=first,

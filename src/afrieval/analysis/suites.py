@@ -148,7 +148,7 @@ def _average(cells: list[CellScores], rule: Rule, form: str) -> SuiteAverage:
     score = sum(part.weight * part.score for part in parts)
     has_errors = all(of_task[0].metric.interval != "none" for of_tasks in chosen.values() for of_task in of_tasks)
     # A single task has the interval that its own table shows, whatever the kind of its metric.
-    interval = parts[0].interval if len(parts) == 1 else interval_of(score, shares) if has_errors else None
+    interval = parts[0].interval if len(parts) == 1 else interval_of(shares) if has_errors else None
     dimensions = cells[0].without_dimensions("language", "prompt") | {"answer_form": form}
     missing = [task for task in group_of if task not in included and task not in outside]
     return SuiteAverage(suite, dimensions, parts, score, interval, missing, outside)
@@ -187,11 +187,10 @@ def _best_prompt(tasks: list[list[CellScores]], best: bool) -> list[list[CellSco
 def _part(group: str, cells: list[CellScores], share: TaskWeight, of_all: list[CellScores], best: bool) -> AveragedTask:
     """Returns a task in an average; its interval over one language is the one that tables of scores show."""
     first, factor, prompts = cells[0], percent(cells[0].metric) or 0.0, {c.prompt for c in cells}
-    score = float(np.mean([*map(mean_of, share.languages.values())]))
     if first.metric.interval == "none":
         interval = None
     elif len(share.languages) > 1:
-        interval = interval_of(score, [share._replace(weight=1.0)])
+        interval = interval_of([share._replace(weight=1.0)])
     elif interval := averaged(cells).interval:
         interval = Interval(factor * interval.low, factor * interval.high)
     apart = {code: [c for c in of_all if c.language == code and c.prompt in prompts] for code in APART}
@@ -201,7 +200,7 @@ def _part(group: str, cells: list[CellScores], share: TaskWeight, of_all: list[C
         metric=first.main,
         weight=share.weight,
         languages=list(share.languages),
-        score=score,
+        score=share.score,
         interval=interval,
         apart={code: factor * averaged(of).score for code, of in apart.items() if of},
         prompt=next(iter(prompts)) if best and len(prompts) == 1 else None,

@@ -67,6 +67,16 @@ class TaskWeight(NamedTuple):
     data: str
     languages: Mapping[Any, ByQuestion | ScoreWithoutDocuments]
 
+    @property
+    def score(self) -> float:
+        """The mean over languages."""
+        return float(np.mean([*map(mean_of, self.languages.values())]))
+
+
+def weighted_mean(shares: Iterable[TaskWeight]) -> float:
+    """Returns the weighted mean over tasks of their means over languages."""
+    return sum(share.weight * share.score for share in shares)
+
 
 class Variances(NamedTuple):
     """How the mean of a task varies, or the differences of several means, as arrays.
@@ -137,12 +147,11 @@ def looks_of(shares: Iterable[TaskWeight]) -> int:
 
 
 def interval_of(
-    mean: float, shares: Sequence[TaskWeight], bounds: tuple[float, float] = (0.0, 100.0), drawn: bool = True
+    shares: Sequence[TaskWeight], bounds: tuple[float, float] = (0.0, 100.0), drawn: bool = True
 ) -> Interval | None:
     """Returns the 95 % interval of a weighted mean over tasks of their means over languages.
 
     Args:
-        mean: the mean.
         shares: the tasks, whose errors are known.
         bounds: lowest and highest score; infinity if there is none.
         drawn: as in `half_width`.
@@ -150,7 +159,7 @@ def interval_of(
     Returns:
         None if all documents score alike, and scores have no bounds.
     """
-    half, bounded = half_width(shares, drawn=drawn), all(map(math.isfinite, bounds))
+    mean, half, bounded = weighted_mean(shares), half_width(shares, drawn=drawn), all(map(math.isfinite, bounds))
     if bounded:
         half = math.hypot(half, *(share.weight * _unseen(share, bounds) for share in shares))
     return Interval(max(bounds[0], mean - half), min(bounds[1], mean + half)) if half or bounded else None

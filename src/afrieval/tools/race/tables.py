@@ -6,7 +6,7 @@ from typing import Any
 from afrieval._util.terminal import dollars
 from afrieval.analysis.race import Race
 from afrieval.analysis.ranks import PERCENT, Contest
-from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.analysis.uncertainty import interval_of
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import unparsed_words
 from afrieval.report.table import Table
@@ -48,10 +48,10 @@ def _best_first(race: Race) -> list[int]:
 
 def _row(setup: RaceSetup, course: Course, race: Race, contests: Sequence[Contest], index: int) -> list[Any]:
     model, score, sample = setup.models[index], race.scores[index], race.sample_of(index)
-    shares = [TaskWeight(each.weight, each.data, each.entries[index]) for each in contests]
+    shares = [each.share(index) for each in contests]
     requests, whole = (model.requests(course.test_sets, size) for size in (sample, setup.rows))
     outcome = f"left at {sample:,}" if index in race.left else "best" if race.still == [index] else "may be the best"
-    leading = [course.language, model.name, score, interval_of(score, shares, drawn=False), race.ranks[index]]
+    leading = [course.language, model.name, score, interval_of(shares, drawn=False), race.ranks[index]]
     return [*leading, sample, requests, requests / whole, outcome]
 
 
