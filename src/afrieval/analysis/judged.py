@@ -156,12 +156,12 @@ class LanguageAgreement(NamedTuple):
 def agreements(scores: Sequence[JudgedScore]) -> list[LanguageAgreement]:
     """Returns how far people and a judge agree in each language, from the scores of one judge in a task."""
     of_languages = []
-    for language, of in grouped(scores, lambda s: str(s.dimensions["language"])).items():
-        rated = [answer for score in of for answer in score.rated if answer.ratings]
+    for language, in_language in grouped(scores, lambda s: str(s.dimensions["language"])).items():
+        rated = [answer for score in in_language for answer in score.rated if answer.ratings]
         levels = list(rated[0].cell.declared.get("rubric", {}).get("levels", {})) if rated else []
         scale = is_scale(levels)
         raters = krippendorff([answer.ratings for answer in rated], levels, scale) if levels else None
-        pairs = [(level, answer.rating) for answer in rated if (level := answer.level(of[0].judge))]
+        pairs = [(level, answer.rating) for answer in rated if (level := answer.level(in_language[0].judge))]
         judged, by_people = zip(*pairs, strict=True) if pairs else ((), ())
         judge = weighted_kappa(list(judged), list(by_people), levels, scale) if pairs else None
         of_languages.append(LanguageAgreement(language, len(rated), raters, judge))

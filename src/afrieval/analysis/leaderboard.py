@@ -63,9 +63,9 @@ def board(
     rank_of = dict(zip(whole, ranks(contests) if whole else [], strict=True))
     unscaled = []
     for model, pairs in has.items():
-        standing = _scored(by_name, model, chosen if model in rank_of else sorted(pairs), best)
-        is_whole = model in rank_of
-        unscaled.append(standing._replace(pairs=sorted(pairs), rank=rank_of.get(model), whole=is_whole))
+        whole_model = model in rank_of
+        scored = _scored(by_name, model, chosen if whole_model else sorted(pairs), best)
+        unscaled.append(scored._replace(pairs=sorted(pairs), rank=rank_of.get(model), whole=whole_model))
     unscaled.sort(key=lambda s: (not s.whole, not s.concludes, -s.score, s.side.name))
     order = best_first(unscaled, lambda s: s.rank)
     standings = [standing.over(used[0].factor) for standing in order] if own_scale else order
@@ -125,8 +125,8 @@ def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: li
     if not all(is_known(share.languages) for share in shares):
         interval = None
     elif len(pairs) == 1 and not best:  # a single score has its metric's own kind
-        own, factor = entries[pairs[0]].interval, tasks[pairs[0][0]].factor
-        interval = Interval(*sorted(factor * end for end in own)) if own else None
+        ends, factor = entries[pairs[0]].interval, tasks[pairs[0][0]].factor
+        interval = Interval(*sorted(factor * end for end in ends)) if ends else None
     elif all(task.averaged for task in tasks.values()):
         interval = interval_of(shares)
     else:

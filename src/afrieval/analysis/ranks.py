@@ -69,8 +69,9 @@ def pairs(contest: Contest) -> tuple[Values, Variances, Values]:
     def arrays(index: int) -> tuple[Values, Values]:
         """Returns scores, shape (l, n), and where there is one; those of all models do not fit into memory."""
         values, present = np.zeros((2, len(languages), n))
-        for row, of in enumerate(by_question[index]):
-            values[row, columns_of[id(of)]], present[row, columns_of[id(of)]] = of.scores, 1.0
+        for row, in_language in enumerate(by_question[index]):
+            positions = columns_of[id(in_language)]
+            values[row, positions], present[row, positions] = in_language.scores, 1.0
         return values, present
 
     for i in by_question:
