@@ -13,9 +13,9 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_sides, scaled
 from afrieval.analysis.published_files import AFROBENCH, UNKNOWN, PublishedRow
 from afrieval.analysis.ranks import PERCENT, stated
-from afrieval.analysis.scores import ByQuestion, averaged
+from afrieval.analysis.scores import averaged
 from afrieval.analysis.suites import by_form, factor_of, percent
-from afrieval.analysis.uncertainty import ScoreWithoutDocuments, mean_of
+from afrieval.analysis.uncertainty import LanguageScores, ScoreWithoutDocuments
 from afrieval.analysis.verdicts import CHANCE, Floor, ScoredRows, by_quality, floor, rows_of
 from afrieval.languages import ENGLISH
 from afrieval.results.cell_key import SUITE
@@ -71,8 +71,8 @@ class TaskEntry(NamedTuple):
     interval: Interval | None
     n: int | None
     shares: Mapping[str, float]
-    scores: ByQuestion | ScoreWithoutDocuments
-    by_prompt: Mapping[str, ByQuestion | ScoreWithoutDocuments]
+    scores: LanguageScores
+    by_prompt: Mapping[str, LanguageScores]
     source: str
     unreviewed: bool | str = ""
 
@@ -115,21 +115,18 @@ class TaskEntries:
         """The lowest and the highest score in percent; empty if scores are not in percent."""
         return PERCENT if self.metric is None or percent(self.metric) else ()
 
-    def scores_of(
-        self, model: LeaderboardModel, languages: Sequence[str], best: bool
-    ) -> Mapping[str, ByQuestion | ScoreWithoutDocuments]:
+    def scores_of(self, model: LeaderboardModel, languages: Sequence[str], best: bool) -> Mapping[str, LanguageScores]:
         """Returns a model's scores in some languages, in percent; `best`: under the prompt whose mean is the best."""
         entries = {code: self.entries[model][code] for code in languages}
         prompts = set.intersection(*({*entry.by_prompt} for entry in entries.values())) if best else set()
         of_prompts = [{code: entry.by_prompt[prompt] for code, entry in entries.items()} for prompt in sorted(prompts)]
         whole = {code: entry.scores for code, entry in entries.items()}
-        return max(of_prompts, key=lambda by_code: np.mean([*map(mean_of, by_code.values())]), default=whole)
+        return max(of_prompts, key=lambda by_code: np.mean([of.score for of in by_code.values()]), default=whole)
 
     @property
     def is_sure(self) -> bool:
         """Whether the errors of all scores are known."""
-        all_scores = [entry.scores for of in self.entries.values() for entry in of.values()]
-        return not any(isinstance(scores, ScoreWithoutDocuments) and np.isnan(scores.error) for scores in all_scores)
+        return all(entry.scores.is_known for of in self.entries.values() for entry in of.values())
 
     @property
     def languages(self) -> list[str]:

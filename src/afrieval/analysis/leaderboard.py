@@ -9,7 +9,7 @@ from itertools import accumulate
 from afrieval._util.grouping import grouped
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries, TaskEntry, tasks_with_entries
 from afrieval.analysis.inputs import Gathered, LeftOut
-from afrieval.analysis.ranks import Contest, best_first, is_known, ranks
+from afrieval.analysis.ranks import Contest, best_first, ranks
 from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.standings import Board, Pair, Standing
 from afrieval.analysis.suites import RULES
@@ -122,7 +122,7 @@ def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: li
     counts = [entry.n for entry in entries.values()]
     n = None if None in counts else min(n for n in counts if n is not None)
     score = weighted_mean(shares)
-    if not all(is_known(share.languages) for share in shares):
+    if not all(of.is_known for share in shares for of in share.languages.values()):
         interval = None
     elif len(pairs) == 1 and not best:  # a single score has its metric's own kind
         ends, factor = entries[pairs[0]].interval, tasks[pairs[0][0]].factor

@@ -9,7 +9,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.matching import numbered
 from afrieval.analysis.scores import ANSWERS, ByQuestion, averaged, by_question, question_positions
-from afrieval.analysis.uncertainty import ScoreWithoutDocuments, TaskWeight, interval_of
+from afrieval.analysis.uncertainty import LanguageScores, ScoreWithoutDocuments, TaskWeight, interval_of
 from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
@@ -98,17 +98,17 @@ def of_sides(sides: Sequence[Sequence[CellScores]]) -> list[dict[str, list[CellS
     return by_side
 
 
-def scaled(cells: list[CellScores], factor: float) -> ByQuestion | ScoreWithoutDocuments:
+def scaled(cells: list[CellScores], factor: float) -> LanguageScores:
     """Returns `of_questions` times a factor; only the mean, without an error, for metrics without intervals."""
     scores = of_questions(cells).times(factor)
     if cells[0].metric.interval == "none":
-        return ScoreWithoutDocuments(float(np.mean(scores.scores)), np.nan, len(scores), scores.looks)
+        return ScoreWithoutDocuments(scores.score, np.nan, len(scores), scores.looks)
     return scores
 
 
 def _mean(cell: CellScores, grouping: str, name: str, members: dict[str, ByQuestion]) -> Mean:
     of_each = list(members.values())
-    score = float(np.mean([np.mean(scores.scores) for scores in of_each]))
+    score = float(np.mean([scores.score for scores in of_each]))
     has_interval = len(members) > 1 and cell.metric.interval != "none"
     interval = over_languages(of_each, cell.metric.bounds) if has_interval else None
     columns, n = question_positions(of_each)

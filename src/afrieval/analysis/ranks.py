@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from afrieval.analysis.means import of_sides, scaled
 from afrieval.analysis.scores import ByQuestion, question_positions
 from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import (
+    LanguageScores,
     ScoreWithoutDocuments,
     TaskWeight,
     Values,
@@ -38,7 +38,7 @@ class Contest(NamedTuple):
 
     weight: float
     data: str
-    entries: Sequence[Mapping[Any, ByQuestion | ScoreWithoutDocuments]]
+    entries: Sequence[Mapping[Any, LanguageScores]]
     bounds: tuple[float, ...] = ()
 
     def share(self, index: int) -> TaskWeight:
@@ -99,7 +99,7 @@ def stated(score: float, n: int) -> ScoreWithoutDocuments:
     return ScoreWithoutDocuments(score, math.sqrt(p * (1 - p) / (n + 4)), n)
 
 
-def _stated(scores: ByQuestion | ScoreWithoutDocuments, bounds: tuple[float, ...]) -> ScoreWithoutDocuments:
+def _stated(scores: LanguageScores, bounds: tuple[float, ...]) -> ScoreWithoutDocuments:
     """Returns a score as if its documents were not known, and with four more, two of the lowest and two of the highest.
 
     A few documents that are all right show no error; for accuracies, that with four more is the one of `stated`.
@@ -195,7 +195,7 @@ def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
     worse. None for models with a score whose error is not known; they are not counted. `drawn` is as in `half_width`.
     """
     entries = range(len(contests[0].entries))
-    with_errors = [at for at in entries if all(is_known(each.entries[at]) for each in contests)]
+    with_errors = [at for at in entries if all(of.is_known for each in contests for of in each.entries[at].values())]
     rank_ranges: list[Rank | None] = [None for _ in entries]
     if with_errors:
         of_known = [each._replace(entries=[each.entries[at] for at in with_errors]) for each in contests]
@@ -206,11 +206,6 @@ def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
         for index, ahead, behind in zip(with_errors, better.sum(axis=0), better.sum(axis=1), strict=True):
             rank_ranges[index] = Rank(1 + int(ahead), len(with_errors) - int(behind))
     return rank_ranges
-
-
-def is_known(entry: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> bool:
-    """Returns whether the errors of a model's scores in all languages are known."""
-    return not any(isinstance(scores, ScoreWithoutDocuments) and math.isnan(scores.error) for scores in entry.values())
 
 
 def in_any_case(contests: Sequence[Contest], drawn: bool) -> tuple[Values, Values]:
@@ -229,19 +224,10 @@ def in_any_case(contests: Sequence[Contest], drawn: bool) -> tuple[Values, Value
 
 def with_right(contests: Sequence[Contest]) -> list[Contest]:
     """Returns contests that have each model once more, with unparsed answers right; as they are if few are."""
-
-    def right(scores: ByQuestion | ScoreWithoutDocuments) -> ByQuestion | ScoreWithoutDocuments:
-        if isinstance(scores, ScoreWithoutDocuments) or scores.right is None:
-            return scores
-        return replace(scores, scores=scores.right)
-
-    def has_right(each: Contest) -> bool:
-        return any(isinstance(of, ByQuestion) and of.right is not None for e in each.entries for of in e.values())
-
-    if not any(map(has_right, contests)):
+    if not any(of.if_right is not of for each in contests for entry in each.entries for of in entry.values()):
         return list(contests)
     return [
-        each._replace(entries=[*each.entries, *({code: right(of) for code, of in e.items()} for e in each.entries)])
+        each._replace(entries=[*each.entries, *({code: of.if_right for code, of in e.items()} for e in each.entries)])
         for each in contests
     ]
 

@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_languages
 from afrieval.analysis.published_files import NOT_AVERAGED
 from afrieval.analysis.scores import ByQuestion, averaged
-from afrieval.analysis.uncertainty import TaskWeight, interval_of, mean_of
+from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.analysis.verdicts import by_quality
 from afrieval.languages import is_african
 from afrieval.results.cell_key import PromptId, prompt_order
@@ -178,8 +178,7 @@ def _best_prompt(tasks: list[list[CellScores]], best: bool) -> list[list[CellSco
     ]
 
     def mean(of_prompt: list[list[CellScores]]) -> float:
-        scores = [of for of_task in of_prompt for of in _in_percent(of_task).values()]
-        return float(np.mean([*map(mean_of, scores)]))
+        return float(np.mean([of.score for of_task in of_prompt for of in _in_percent(of_task).values()]))
 
     return max(of_prompts, key=mean, default=tasks)
 

@@ -47,10 +47,18 @@ class ScoreWithoutDocuments(NamedTuple):
     n: int
     looks: int = 1
 
+    @property
+    def is_known(self) -> bool:
+        """Whether its error is."""
+        return not math.isnan(self.error)
 
-def mean_of(scores: ByQuestion | ScoreWithoutDocuments) -> float:
-    """Returns the score of a language."""
-    return scores.score if isinstance(scores, ScoreWithoutDocuments) else float(np.mean(scores.scores))
+    @property
+    def if_right(self) -> "ScoreWithoutDocuments":
+        """As it is: nothing is known of unparsed answers."""
+        return self
+
+
+LanguageScores = ByQuestion | ScoreWithoutDocuments
 
 
 class TaskWeight(NamedTuple):
@@ -65,12 +73,12 @@ class TaskWeight(NamedTuple):
 
     weight: float
     data: str
-    languages: Mapping[Any, ByQuestion | ScoreWithoutDocuments]
+    languages: Mapping[Any, LanguageScores]
 
     @property
     def score(self) -> float:
         """The mean over languages."""
-        return float(np.mean([*map(mean_of, self.languages.values())]))
+        return float(np.mean([of.score for of in self.languages.values()]))
 
 
 def weighted_mean(shares: Iterable[TaskWeight]) -> float:
