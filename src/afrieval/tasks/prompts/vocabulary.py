@@ -122,16 +122,16 @@ def _filled(value: Any, keys: KeyPath, file: YamlFile, path: Path) -> Any:
         return [_filled(entry, (*keys, number), file, path) for number, entry in enumerate(value)]
     if not isinstance(value, str):
         return value
-    return REFERENCE.sub(lambda match: _word(match[1], match[2], keys, file, path), value)
 
+    def word(match: re.Match[str]) -> str:
+        vocabulary = load_vocabulary(path)
+        entries, name = vocabulary.words if match[1] == "words" else vocabulary.languages, match[2]
+        if name not in entries:
+            where = f"{file.path}, line {file.line(keys)}: {'.'.join(map(str, keys))}"
+            raise UserError(f"{where}: vocabulary/{path.name} has no {match[1]}.{name}", nearest(name, list(entries)))
+        return entries[name]
 
-def _word(part: str, name: str, keys: KeyPath, file: YamlFile, path: Path) -> str:
-    vocabulary = load_vocabulary(path)
-    entries = vocabulary.words if part == "words" else vocabulary.languages
-    if name not in entries:
-        where = f"{file.path}, line {file.line(keys)}: {'.'.join(map(str, keys))}"
-        raise UserError(f"{where}: vocabulary/{path.name} has no {part}.{name}", nearest(name, list(entries)))
-    return entries[name]
+    return REFERENCE.sub(word, value)
 
 
 @dataclass(frozen=True)
