@@ -2,6 +2,7 @@
 
 import gc
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ LISTS = st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=4), 
 
 def sample(doc_id: int, strict: list[float], loose: list[float]) -> dict[str, object]:
     scores = dict(zip(FOLLOWED, (min(strict), min(loose), strict, loose), strict=True))
-    measures = {name: [sum(of), len(of)] if isinstance(of, list) else [of] for name, of in scores.items()}
+    measures: Any = {name: [sum(of), len(of)] if isinstance(of, list) else [of] for name, of in scores.items()}
     return line(doc_id, measures, "meta_ifeval") | scores
 
 

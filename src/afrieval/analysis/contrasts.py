@@ -9,7 +9,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import Difference, difference
-from afrieval.analysis.matching import numbered
+from afrieval.analysis.means import numbered
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.unparsed import all_right, are_many, document_means
 from afrieval.languages import ENGLISH, is_african, named

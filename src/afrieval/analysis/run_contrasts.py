@@ -15,7 +15,6 @@ from afrieval.analysis.suites import factor_of, percent
 from afrieval.analysis.uncertainty import interval_of, weighted_mean
 from afrieval.analysis.verdicts import Floor, mean_not_above
 from afrieval.results.cell_scores import DIMENSIONS, CellScores
-from afrieval.results.document_scores import Numbers
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.tests import Z_POWER, direction
 
@@ -42,7 +41,13 @@ def _key(cell: CellScores) -> tuple[object, ...]:
 def _alike(ours: CellScores, foreign: CellScores) -> tuple[CellScores, CellScores]:
     """Returns both with what has to match over the documents that they share, and the settings that both have."""
     common = np.intersect1d(ours.ids, foreign.ids)
-    sides = [_sent(cell, common) for cell in (ours, foreign)]
+    sides = [
+        {  # one hash of the documents, and one of the prompts, that were sent
+            what: hashlib.sha256(hashes[np.searchsorted(cell.ids, common)].tobytes()).hexdigest()[:16]
+            for what, hashes in cell.request_hashes.items()
+        }
+        for cell in (ours, foreign)
+    ]
     musts = [
         {"task version": cell.comparable_on["task version"], **{what: sent[what] for what in sent if what in other}}
         for cell, sent, other in zip((ours, foreign), sides, reversed(sides), strict=True)
@@ -52,15 +57,6 @@ def _alike(ours: CellScores, foreign: CellScores) -> tuple[CellScores, CellScore
         replace(ours, comparable_on=musts[0], recorded_settings=_shared(*settings)),
         replace(foreign, comparable_on=musts[1], recorded_settings=_shared(*reversed(settings))),
     )
-
-
-def _sent(cell: CellScores, rows: Numbers) -> dict[str, str]:
-    """Returns one hash of the documents, and one of the prompts, that were sent for some rows."""
-    positions = np.searchsorted(cell.ids, rows)
-    return {
-        what: hashlib.sha256(hashes[positions].tobytes()).hexdigest()[:16]
-        for what, hashes in cell.request_hashes.items()
-    }
 
 
 def _shared(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:
