@@ -11,7 +11,7 @@ from pathlib import Path
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.schema import checked_line
-from afrieval.results.cell_scores import CellScores, StatedScore
+from afrieval.results.cell_scores import CellScores, MetricCount
 from afrieval.results.identity import selection
 from afrieval.results.packed import is_packed, opened_samples, source
 from afrieval.results.run_files import RUN, cell_names, harness_path, read_harness, read_run, sample_path
@@ -154,21 +154,11 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
         for (name, filter_name), values in scores.items():
             if line["filter"] == filter_name and name in line:
                 values.append(line[name])
-    stated = []
+    counts = []
     for metric in record["metrics"]:
         values = scores[metric["metric"], metric["filter"]]
         right = sum(map(float, values)) if values and all(value in (0, 1) for value in values) else None  # type: ignore[arg-type]
-        stated.append(
-            StatedScore(
-                metric=metric["metric"],
-                filter=metric["filter"],
-                value=metric["value"],
-                standard_error=metric["standard_error"],
-                higher_is_better=metric["higher_is_better"],
-                n=len(values),
-                right=right,
-            )
-        )
+        counts.append(MetricCount(len(values), right))
     return CellScores(
         name=record["task"],
         task=record["task"],
@@ -180,7 +170,7 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
         path=path,
         harness=record,
         usage=usage,
-        stated=tuple(stated),
+        harness_counts=tuple(counts),
     )
 
 

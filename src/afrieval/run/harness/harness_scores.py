@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
-from afrieval.results.cell_scores import CellScores, StatedScore
+from afrieval.results.cell_scores import CellScores, MetricCount
 from afrieval.results.identity import ALL, Selection
-from afrieval.results.schema import HarnessGroup, HarnessRecord
+from afrieval.results.schema import HarnessGroup, HarnessMetric, HarnessRecord
 from afrieval.scoring.metrics import METRICS
 from afrieval.scoring.statistics.intervals import Z95, Interval, wilson
 
@@ -55,25 +55,26 @@ class HarnessTaskScores:
 def task_scores(cell: CellScores) -> HarnessTaskScores:
     """Returns the scores of a cell that is a task of the harness."""
     assert cell.harness
-    scores = [_score(cell.harness, stated) for stated in cell.stated]
+    counted = zip(cell.harness["metrics"], cell.harness_counts, strict=True)
+    scores = [_score(cell.harness, metric, count) for metric, count in counted]
     return HarnessTaskScores(cell.harness, scores, cell.selection, int(cell.usage.get("cut_off", 0)))
 
 
-def _score(record: HarnessRecord, stated: StatedScore) -> HarnessScore:
+def _score(record: HarnessRecord, metric: HarnessMetric, count: MetricCount) -> HarnessScore:
     """Returns a score; the interval of a share of documents is Wilson's."""
-    right, stated_interval = stated.right, around(stated.value, stated.standard_error)
-    is_share = right is not None and abs(right / stated.n - stated.value) < 1e-9
+    (n, right), value = count, metric["value"]
+    is_share = right is not None and abs(right / n - value) < 1e-9
     return HarnessScore(
         task=record["task"],
         language=record["language"],
-        metric=stated.metric,
-        filter=stated.filter,
-        value=stated.value,
-        standard_error=stated.standard_error,
-        interval=wilson(right, stated.n) if right is not None and is_share else stated_interval,
-        n=stated.n,
+        metric=metric["metric"],
+        filter=metric["filter"],
+        value=value,
+        standard_error=metric["standard_error"],
+        interval=wilson(right, n) if right is not None and is_share else around(value, metric["standard_error"]),
+        n=n,
         shots=record["shots"],
-        higher_is_better=stated.higher_is_better,
+        higher_is_better=metric["higher_is_better"],
     )
 
 
