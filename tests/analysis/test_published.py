@@ -120,9 +120,7 @@ def test_versions_of_a_model_stay_apart(tmp_path: Path, prompts: tuple[str, str]
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: the header begins with ''"),
         ("system,prompt,yor\n", "line 1: the header begins with 'system,prompt'"),
-        ("a,prompt_1,20\n", "line 1: the header begins"),
         ("model,prompt,avg\n", "line 1: the header has no language"),
         ("model,prompt,yor,yor\n", "line 1: the header has no language"),
         ("model,prompt,yor\na,1,2,3\n", "has no row that can be read: line 2: "),
@@ -139,11 +137,9 @@ def test_what_is_no_table(tmp_path: Path, text: str, message: str) -> None:
     ("row", "said"),
     [
         ("b,1,x,5", "line 3: yor is 'x', not a number from 0 to 100"),
-        ("b,1,nan,5", "line 3: yor is 'nan', not a number"),
         ("b,1,1_0,5", "line 3: yor is '1_0', not a number"),
         ("b,1,100.1,5", "line 3: yor is '100.1', not a number"),
         ("b,1,5,-", "line 3: the average is '-', not a number"),
-        ("b,1", "line 3: 2 columns, the header has 4"),
         ("b,1,2,3,4", "line 3: 5 columns, the header has 4"),
         (",,1,5", "line 3: model or prompt is empty"),
         ("a,1,5,5", "line 3: a, prompt 1, is already in line 2"),

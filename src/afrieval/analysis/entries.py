@@ -76,11 +76,6 @@ class TaskEntry(NamedTuple):
     source: str
     unreviewed: bool | str = ""
 
-    @property
-    def prompts(self) -> list[str]:
-        """The prompts averaged over."""
-        return list(self.by_prompt)
-
 
 @dataclass(frozen=True)
 class TaskEntries:

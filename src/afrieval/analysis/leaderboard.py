@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries, TaskEntry, tasks_with_entries
-from afrieval.analysis.inputs import Gathered, LeftOut
+from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.ranks import Contest, best_first, ranks
 from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.standings import Board, Pair, Standing
@@ -16,7 +16,6 @@ from afrieval.analysis.suites import RULES
 from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, weighted_mean
 from afrieval.analysis.verdicts import under_mean
 from afrieval.languages import LANGUAGES, is_african
-from afrieval.results.schema import RunRecord
 from afrieval.scoring.statistics.intervals import Interval
 
 ModelStanding = Standing[LeaderboardModel]
@@ -163,7 +162,7 @@ class Leaderboard:
         languages: of each language, the mean over tasks.
         pairs: of each task and language.
         means: of each task, the mean over African languages.
-        records, settings, left_out: as in `Gathered`.
+        results: what it was made of.
     """
 
     tasks: list[TaskEntries]
@@ -171,9 +170,7 @@ class Leaderboard:
     languages: dict[str, ModelBoard]
     pairs: dict[Pair, ModelBoard]
     means: dict[str, ModelBoard]
-    records: dict[str, list[tuple[str, RunRecord]]]
-    settings: dict[str, list[tuple[str, Mapping[str, object]]]]
-    left_out: list[LeftOut]
+    results: Gathered
 
     @property
     def models(self) -> list[LeaderboardModel]:
@@ -203,9 +200,7 @@ def leaderboard(gathered: Gathered) -> Leaderboard:
         {code: language_board for code in codes if (language_board := of_language(tasks, code)).standings},
         {(task.task, code): of_pair(task, code) for task in tasks for code in task.languages},
         {task.task: of_task(task) for task in tasks},
-        gathered.records,
-        gathered.settings,
-        gathered.left_out,
+        gathered,
     )
 
 

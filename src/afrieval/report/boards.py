@@ -150,7 +150,7 @@ def pair_table(board: ModelBoard, task: TaskEntries, language: str) -> Table:
 
     def values(s: ModelStanding) -> list[Any]:
         entry = task.entries[s.side][language]
-        return [s.score, s.interval, entry.n, numbers(entry.prompts), entry.source]
+        return [s.score, s.interval, entry.n, numbers([*entry.by_prompt]), entry.source]
 
     notes = [*_notes(board.standings, [task]), *task.notes]
     if language in task.defects:
@@ -193,7 +193,7 @@ def model_table(task: TaskEntries, name: str, ranks: dict[str, ModelBoard]) -> T
             entry = task.entries[s.side][language]
             kind = [value_of(s.side, column.key) for column in kinds]
             head = [language, *kind, s.rank, n]
-            rows.append([*head, s.score, s.interval, entry.n, numbers(entry.prompts), entry.source])
+            rows.append([*head, s.score, s.interval, entry.n, numbers([*entry.by_prompt]), entry.source])
     about = {"task": task.task, "model": name}
     table = Table("model", _titled(task), columns, rows, task.notes, about=about)
     return _doubted(table, shown)
