@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from afrieval.tasks.cells.settings import CellSettings
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.splits import Split

@@ -14,7 +14,6 @@ from afrieval.scoring.extract.strict import read_choice
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import load_task
-from afrieval.tasks.prompts.closing_words import closing_lead_in
 from afrieval.tasks.prompts.prompts import (
     Prompt,
     PromptFiles,
@@ -26,7 +25,7 @@ from afrieval.tasks.prompts.prompts import (
     suits,
     telling,
 )
-from afrieval.tasks.prompts.vocabulary import prompt_strings
+from afrieval.tasks.prompts.vocabulary import closing_lead_in, prompt_strings
 
 DOCUMENT = Document(17, {"premise": "A cat.", "hypothesis": "An animal."}, ("entailment", "neutral"), 0)
 PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"entailment": "Yes"}, path="a/eng.yaml")

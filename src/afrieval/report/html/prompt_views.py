@@ -113,7 +113,7 @@ def prompts(inputs: Inputs) -> Markup:
             lines = {MEAN.kind: mean.score, **chance_line(mean.cells[0].chance, metric.bounds)}
             rows.append(ChartRow([(PROMPTS[0], point) for point in points], says, lines))
         head, charts = chart_column(rows, metric.bounds, joined=False)
-        (table,) = naming_rows([spread_table(task, prompt_means, metric)], of_task)
+        (table,) = naming_rows([spread_table(task, prompt_means)], of_task)
         table = marked(table, defects_of(of_task))
         shown_table = table_html(replace(table, notes=[NOTE, *table.notes]), {head: charts})
         content.append(behind(f"{task}: all prompts", shown_table, {"task": task}, len(with_prompts) == 1))

@@ -13,8 +13,7 @@ from afrieval.scoring import registry
 from afrieval.scoring.registry import Spec
 from afrieval.tasks.answers.base import AnswerType, require
 from afrieval.tasks.answers.choices import Index, Label
-from afrieval.tasks.answers.label_numbers import LabelSet, Levels
-from afrieval.tasks.answers.spans import ListedSpans, Spans, Tags
+from afrieval.tasks.answers.labelled import LabelSet, Levels, ListedSpans, Spans, Tags
 from afrieval.tasks.answers.written import (
     Entries,
     Instructions,
