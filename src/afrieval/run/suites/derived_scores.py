@@ -64,7 +64,7 @@ class Absent(Exception):
     """A derived metric cannot be computed: something that it is made of is missing."""
 
 
-class Part(NamedTuple):
+class MeasuredPart(NamedTuple):
     """A metric of the documents of a cell.
 
     Attributes:
@@ -94,7 +94,7 @@ def _inputs_of(name: str, side: str, declared: Declared) -> tuple[list[Side], De
 
 def _parts(
     name: str, declared: Declared, chosen: Chosen, references: Mapping[str, Find], side: str = ""
-) -> dict[Side, Part]:
+) -> dict[Side, MeasuredPart]:
     """Returns the metrics of documents that a derived metric is made of, directly or not.
 
     Args:
@@ -110,7 +110,7 @@ def _parts(
     reference = declared[name].get("reference")
     if reference and reference not in references:
         raise Absent(f"it needs --reference {reference}=RUN")
-    parts: dict[Side, Part] = {}
+    parts: dict[Side, MeasuredPart] = {}
     inputs, rest = _inputs_of(name, side, declared)
     for part, of_side in inputs:
         if part in rest:
@@ -136,7 +136,7 @@ def _combined(
     return replace(metric, interval="none") if any(of.interval == "none" for of, _ in below) else metric, measures
 
 
-def _part(full_name: str, chosen: Chosen, references: Mapping[str, Find], side: str) -> Part:
+def _part(full_name: str, chosen: Chosen, references: Mapping[str, Find], side: str) -> MeasuredPart:
     task, _, name = full_name.partition(".")
     if (run_cell := chosen.get(task)) is None:
         raise Absent(f"{task} was not run")
@@ -153,7 +153,7 @@ def _part(full_name: str, chosen: Chosen, references: Mapping[str, Find], side: 
     same = np.array_equal(cell.ids, run_cell.ids)
     documents = str(run_cell.comparable_on.get("data") or run_cell.task)
     says = "" if same else f"{whose} has {cell.n:,} documents of {task}, this run {run_cell.n:,}; they are not matched"
-    return Part(
+    return MeasuredPart(
         cell.metrics[name],
         measures[has_metric],
         documents if same else f"{documents} {side}",
@@ -202,7 +202,7 @@ def derived_scores(
     return scores
 
 
-def _scored(empty: DerivedScore, declared: Declared, parts: Mapping[Side, Part]) -> DerivedScore:
+def _scored(empty: DerivedScore, declared: Declared, parts: Mapping[Side, MeasuredPart]) -> DerivedScore:
     """Returns the score and its interval.
 
     Documents of one data set are drawn together, however many tasks and runs have them; data sets are drawn
