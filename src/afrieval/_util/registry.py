@@ -151,12 +151,8 @@ class Registry(Generic[T]):
             name: the entry.
             about: what it was called for, such as `for row 3 of FILE`.
         """
-        try:
+        with blaming(" ".join(filter(None, [f"the {self.noun} {name}", about])), self[name]):
             yield
-        except PASSED:
-            raise
-        except Exception as e:
-            raise blamed(e, " ".join(filter(None, [f"the {self.noun} {name}", about])), self[name]) from e
 
     def _of_packages(self) -> Mapping[str, list["EntryPoint"]]:
         if self._points is None:
@@ -237,15 +233,21 @@ def source_of(path: Path) -> str:
     return read_text(path, "write Python in UTF-8")
 
 
-def blamed(error: Exception, part: str, code: object) -> UserError:
-    """Returns the error to show for one that code of others raised, which names file and line.
+@contextmanager
+def blaming(part: str, code: object) -> Iterator[None]:
+    """Answers an error that code of others raises in a block with a UserError that names its file and line.
 
     Args:
-        error: what was raised.
-        part: what was called, and for what: `the metric words, for row 3 of quiz`.
-        code: the function, class or object that was called.
+        part: what is called, and for what: `the metric words, for row 3 of quiz`.
+        code: the function, class or object that is called.
     """
-    return UserError(f"{fault(error, file_of(code))}, in {part}", "correct the code; --debug shows where it fails")
+    try:
+        yield
+    except PASSED:
+        raise
+    except Exception as e:
+        problem = f"{fault(e, file_of(code))}, in {part}"
+        raise UserError(problem, "correct the code; --debug shows where it fails") from e
 
 
 def file_of(code: object) -> str:

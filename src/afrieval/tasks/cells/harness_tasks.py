@@ -10,7 +10,7 @@ import numpy as np
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
-from afrieval.scoring.base import Metric, Score
+from afrieval.scoring.base import Metric, Response
 from afrieval.scoring.responses import Details, Generation, amounts, shown
 from afrieval.tasks.cells.examples import Fitting, Shown
 from afrieval.tasks.cells.questions import UNENDED, Questions
@@ -69,7 +69,7 @@ class InMemoryTask(ConfigurableTask):
         self.shortened: dict[int, Shown] = {}
         self._after_neutral: dict[Hashable, list[list[Instance]]] = {}
         self._first: dict[Hashable, int] = {}
-        self.scores: dict[int, Score] = {}
+        self.scores: dict[int, Response] = {}
         self.neutral_usage: dict[int, Details] = {}
         super().__init__(config=config)
 
@@ -175,9 +175,9 @@ def task_config(questions: Questions, generation: Generation | None = None, unkn
     ends = generation or UNENDED
     score = questions.scorer(ends)
 
-    def score_document(document: Document, outputs: Any, neutral: Any) -> tuple[Score, dict[str, Any]]:
-        document_score = score(document, outputs, neutral)
-        return document_score, shown(document_score, metrics)
+    def score_document(document: Document, outputs: Any, neutral: Any) -> tuple[Response, dict[str, Any]]:
+        response = score(document, outputs, neutral)
+        return response, shown(response, metrics)
 
     # Plain functions, not bound methods: the harness deep-copies its config.
     config: Config = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import DROPPED, Sample, verdict, without_texts
-from afrieval.scoring.base import Metric, Score
+from afrieval.scoring.base import Metric, Response
 from afrieval.scoring.responses import Details, details_of, together
 from afrieval.tasks.cells.cell import NOT_KEPT, Block, Preview
 from afrieval.tasks.cells.questions import Questions
@@ -66,7 +66,7 @@ def document_line(
     questions: Questions,
     document: Document,
     answered: Sample | None,
-    score: Score | None,
+    score: Response | None,
     fitted: Sequence[Document] | None = None,
     usage: Details | None = None,
 ) -> Sample:
@@ -102,7 +102,7 @@ def document_line(
     )
 
 
-def _of_score(questions: Questions, document: Document, score: Score) -> Sample:
+def _of_score(questions: Questions, document: Document, score: Response) -> Sample:
     return {
         **({} if document.roles else {"answer": score.answer}),
         "measures": score.measures,
