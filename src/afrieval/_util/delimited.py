@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 CHANCE = 2  # delimiters in a text: one may stand where a column would begin by chance, two do not
+_ENCLOSED = re.compile(r'"((?:[^"]++|"")*+)"')
 _ANY_END, _FEED_END = r"\r\n|\r|\n", r"\r?\n|\r\Z"  # other separators, such as U+2028, are text
 
 
@@ -24,24 +25,13 @@ class DelimitedRow(NamedTuple):
     defect: str = ""
 
 
-class _Cell(NamedTuple):
-    value: str
-    raw: str
-
-    @property
-    def bare(self) -> bool:
-        """Whether it contains quotation marks and is not enclosed."""
-        return self.value == self.raw and '"' in self.raw
-
-    def needless(self, delimiter: str) -> bool:
-        """Returns whether it is enclosed although nothing in it requires that."""
-        return bool(self.value) and self.raw == f'"{self.value}"' and not set(self.value) & {delimiter, "\r", "\n"}
-
-
 class _Row(NamedTuple):
-    """A row on the lines `first` to `last`; `chance` counts the delimiters of lines that would be rows themselves."""
+    """A row on the lines `first` to `last`, with its cells as they are written.
 
-    cells: list[_Cell]
+    `chance` counts the delimiters of lines that would be rows themselves.
+    """
+
+    cells: list[str]
     first: int
     last: int
     chance: int = 0
@@ -93,7 +83,8 @@ def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> li
     if chance >= CHANCE:
         rows = list(_rows(sheet, head.last + 1, lines_are_rows=True))
     # Writers that enclose cells needlessly also enclose the header's; otherwise, such marks belong to the text.
-    raw = any(cell.bare for row in rows for cell in row.cells) and not any(c.needless(delimiter) for c in head.cells)
+    raw = any('"' in cell and _value(cell) == cell for row in rows for cell in row.cells)
+    raw = raw and not any(_is_needless(cell, delimiter) for cell in head.cells)
     return [_record(sheet, row, raw, bool(chance)) for row in (head, *rows)]
 
 
@@ -143,12 +134,12 @@ def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> _Row:
 
 def _enclosed(sheet: _Sheet, line: int) -> _Row:
     """Parses a row by the standard, over all lines of its enclosed cells."""
-    cells: list[_Cell] = []
+    cells: list[str] = []
     last, position = line, sheet.lines[line][0]
     while not cells or position <= sheet.lines[last][1]:
         match = _cell_pattern(sheet.delimiter, sheet.end).match(sheet.text, position)
         assert match  # the pattern also matches an empty cell
-        cells.append(_cell(match))
+        cells.append(match[0])
         while sheet.lines[last][1] < match.end():
             last += 1
         position = match.end() + 1
@@ -158,21 +149,28 @@ def _enclosed(sheet: _Sheet, line: int) -> _Row:
 def _alone(sheet: _Sheet, line: int) -> _Row:
     """Parses a line in which a delimiter always ends a cell."""
     start, end = sheet.lines[line]
-    matches = (
-        _cell_pattern(sheet.delimiter, sheet.end).match(raw) for raw in sheet.text[start:end].split(sheet.delimiter)
-    )
-    return _Row([_cell(cell) for cell in matches if cell], line, line)
+    pattern = _cell_pattern(sheet.delimiter, sheet.end)
+    matches = map(pattern.match, sheet.text[start:end].split(sheet.delimiter))
+    return _Row([match[0] for match in matches if match], line, line)
 
 
 @cache
 def _cell_pattern(delimiter: str, line_end: str) -> re.Pattern[str]:
     """Returns the pattern of a cell, enclosed or not; possessive, to avoid backtracking."""
     end = re.escape(delimiter)
-    return re.compile(rf'"((?:[^"]++|"")*+)"(?={end}|{line_end}|\Z)|(?:[^{end}\r\n]++|(?!{line_end})\r)*+')
+    return re.compile(rf"{_ENCLOSED.pattern}(?={end}|{line_end}|\Z)|(?:[^{end}\r\n]++|(?!{line_end})\r)*+")
 
 
-def _cell(match: re.Match[str]) -> _Cell:
-    return _Cell(match[0] if match[1] is None else match[1].replace('""', '"'), match[0])
+def _value(cell: str) -> str:
+    """Returns what a cell says: an enclosed one loses its quotation marks, any other keeps them."""
+    enclosed = _ENCLOSED.fullmatch(cell)
+    return enclosed[1].replace('""', '"') if enclosed else cell
+
+
+def _is_needless(cell: str, delimiter: str) -> bool:
+    """Returns whether a cell is enclosed although nothing in it requires that."""
+    value = _value(cell)
+    return bool(value) and cell == f'"{value}"' and not set(value) & {delimiter, "\r", "\n"}
 
 
 def _standard(sheet: _Sheet, rows: list[_Row]) -> bool:
@@ -184,7 +182,7 @@ def _standard(sheet: _Sheet, rows: list[_Row]) -> bool:
 
 
 def _record(sheet: _Sheet, row: _Row, raw: bool, doubtful: bool) -> DelimitedRow:
-    cells = [c.raw if raw and c.needless(sheet.delimiter) else c.value for c in row.cells]
+    cells = [cell if raw and _is_needless(cell, sheet.delimiter) else _value(cell) for cell in row.cells]
     defect = row.defect
     if row.chance and doubtful:
         defect = f"a quotation mark that is closed in line {row.last + sheet.start}, maybe of another row"
@@ -210,20 +208,9 @@ class Sentence:
     tags: list[str] = field(default_factory=list)
     defect: str = ""
 
-    def add(self, line: str, number: int) -> None:
-        """Adds the token and the tag in a line; columns are separated by a tab, or else by blanks."""
-        cells = [cell.strip(_BLANKS) for cell in line.split("\t")] if "\t" in line else line.split(" ")
-        columns = [cell for cell in cells if cell]
-        if len(columns) == 2:
-            self.tokens.append(columns[0])
-            self.tags.append(columns[1])
-        elif not self.defect:
-            number_of_columns = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
-            self.defect = f"line {number}: {number_of_columns} instead of a token and a tag"
-
 
 def parse_conll(text: str) -> list[Sentence]:
-    """Returns the sentences of a text, in order."""
+    """Returns the sentences of a text, in order; columns are separated by a tab, or else by blanks."""
     sentences: list[Sentence] = []
     inside = False
     for number, line in enumerate(re.split(_line_end(text), text), 1):
@@ -234,5 +221,12 @@ def parse_conll(text: str) -> list[Sentence]:
         if not inside:
             sentences.append(Sentence())
             inside = True
-        sentences[-1].add(line, number)
+        cells = [cell.strip(_BLANKS) for cell in line.split("\t")] if "\t" in line else line.split(" ")
+        columns = [cell for cell in cells if cell]
+        if len(columns) == 2:
+            sentences[-1].tokens.append(columns[0])
+            sentences[-1].tags.append(columns[1])
+        elif not sentences[-1].defect:
+            number_of_columns = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
+            sentences[-1].defect = f"line {number}: {number_of_columns} instead of a token and a tag"
     return sentences

@@ -196,19 +196,20 @@ def _attribute(module: ModuleType, path: str) -> Any:
 
 def entries_of(module: ModuleType, kind: Any) -> dict[str, Callable[..., Any]]:
     """Returns the public functions that a module defines and whose annotation says that they return `kind`, by name."""
-    return {name: function for name, function in _public_functions(module) if _returned(function) == kind}
+    entries: dict[str, Callable[..., Any]] = {}
+    for name, function in _public_functions(module):
+        try:
+            returned = get_type_hints(function).get("return")
+        except NameError:  # an annotation of another name that is imported for type checkers only
+            returned = function.__annotations__.get("return")
+        if returned == kind:
+            entries[name] = function
+    return entries
 
 
 def _public_functions(module: ModuleType) -> list[tuple[str, FunctionType]]:
     functions = [(name, entry) for name, entry in vars(module).items() if isinstance(entry, FunctionType)]
     return [pair for pair in functions if pair[1].__module__ == module.__name__ and not pair[0].startswith("_")]
-
-
-def _returned(function: FunctionType) -> Any:
-    try:
-        return get_type_hints(function).get("return")
-    except NameError:  # an annotation of another name that is imported for type checkers only
-        return function.__annotations__.get("return")
 
 
 @lru_cache
