@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
 from afrieval.scoring.tagging import NONE, Pair
@@ -32,7 +32,7 @@ def instructions() -> Extractor:
     def extract(text: str, question: Question, context: ExtractionContext) -> dict[str, list[bool]]:
         from afrieval.scoring.ifeval.instructions import followed  # here, since it loads a language detector
 
-        return {way: list(kept) for way, kept in followed(question.gold, text)._asdict().items()}
+        return followed(question.gold, text)
 
     return extract
 
@@ -70,11 +70,6 @@ def listed(text: str, parse: Callable[[str], Pair | None], is_none: Callable[[st
     return pairs or None
 
 
-def named(names: Sequence[str]) -> dict[str, str]:
-    """Returns names by what they are in lower case."""
-    return {name.casefold(): name for name in names}
-
-
 _BLANK_LINE = re.compile(r"\n\s*\n")
 
 
@@ -104,7 +99,7 @@ def spans() -> Extractor:
     """
 
     def extract(text: str, question: Question, context: ExtractionContext) -> list[Pair] | None:
-        types = named(question.names)
+        types = {name.casefold(): name for name in question.names}
 
         def span(line: str) -> Pair | None:
             bullet, _, rest = line.partition(" ")
@@ -130,7 +125,7 @@ def tags() -> Extractor:
     """
 
     def extract(text: str, question: Question, context: ExtractionContext) -> list[Pair] | None:
-        tags_by_word = named(question.names)
+        tags_by_word = {name.casefold(): name for name in question.names}
 
         def tagged(line: str) -> Pair | None:
             token, _, tag = line.rpartition(" ")

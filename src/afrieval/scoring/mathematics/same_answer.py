@@ -136,9 +136,14 @@ def same_parts(first: str, second: str, same: Same) -> bool:
         return False
     if not one.shape:
         return same(first, second)
-    if one.shape in _UNORDERED:
-        return _same_items(one.items, other.items, same)
-    return all(same_parts(a, b, same) for a, b in zip(one.items, other.items, strict=True))
+    rest = list(other.items)
+    for item in one.items:
+        candidates = rest if one.shape in _UNORDERED else rest[:1]
+        index = next((i for i, candidate in enumerate(candidates) if same_parts(item, candidate, same)), None)
+        if index is None:
+            return False
+        del rest[index]
+    return True
 
 
 def known(first: str, second: str) -> bool | None:
@@ -224,16 +229,6 @@ def _signed(items: Sequence[str]) -> list[str]:
     r"""Returns the items of a list, two in place of each one with `\pm`."""
     signs = [("+", "-") if re.search(r"\\pm(?![a-z])", item) else ("",) for item in items]
     return [re.sub(r"\\pm(?![a-z])", s, item) for item, each in zip(items, signs, strict=True) for s in each]
-
-
-def _same_items(first: Sequence[str], second: Sequence[str], same: Same) -> bool:
-    rest = list(second)
-    for item in first:
-        index = next((i for i, other in enumerate(rest) if same_parts(item, other, same)), None)
-        if index is None:
-            return False
-        del rest[index]
-    return True
 
 
 def _without_name(text: str, other: str) -> str:
