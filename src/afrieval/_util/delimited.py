@@ -79,7 +79,10 @@ def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> li
     head = _enclosed(sheet, first)
     sheet = replace(sheet, width=len(head.cells))
     rows = list(_rows(sheet, head.last + 1, lines_are_rows=False))
-    chance = 0 if delimiter != "\t" and _standard(sheet, rows) else sum(row.chance for row in rows)
+    # Rows that have all columns only by the standard show that the table follows it.
+    by_standard = (r for r in rows if not (r.chance or (r.first == r.last and sheet.whole(r.first))))
+    is_standard = delimiter != "\t" and any(len(row.cells) == sheet.width for row in by_standard)
+    chance = 0 if is_standard else sum(row.chance for row in rows)
     if chance >= CHANCE:
         rows = list(_rows(sheet, head.last + 1, lines_are_rows=True))
     # Writers that enclose cells needlessly also enclose the header's; otherwise, such marks belong to the text.
@@ -171,14 +174,6 @@ def _is_needless(cell: str, delimiter: str) -> bool:
     """Returns whether a cell is enclosed although nothing in it requires that."""
     value = _value(cell)
     return bool(value) and cell == f'"{value}"' and not set(value) & {delimiter, "\r", "\n"}
-
-
-def _standard(sheet: _Sheet, rows: list[_Row]) -> bool:
-    """Returns whether any row has all columns only by the standard."""
-    return any(
-        len(row.cells) == sheet.width and not row.chance and not (row.first == row.last and sheet.whole(row.first))
-        for row in rows
-    )
 
 
 def _record(sheet: _Sheet, row: _Row, raw: bool, doubtful: bool) -> DelimitedRow:

@@ -71,10 +71,6 @@ class Generated(str):
         generated.details = details or {}
         return generated
 
-    def __getnewargs__(self) -> tuple[str, Details]:  # type: ignore[override]
-        """Returns what a copy is made of."""
-        return str(self), self.details
-
 
 class Scored(tuple[Any, ...]):
     """A likelihood as the harness has it: number, whether it is greedy, and more.
@@ -90,10 +86,6 @@ class Scored(tuple[Any, ...]):
         scored = super().__new__(cls, values)
         scored.details = details or {}
         return scored
-
-    def __getnewargs__(self) -> tuple[tuple[Any, ...], Details]:
-        """Returns what a copy is made of."""
-        return tuple(self), self.details
 
 
 def details_of(answer: Any) -> Details:

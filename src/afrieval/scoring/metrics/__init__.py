@@ -25,7 +25,9 @@ STORED = ("higher_is_better", "interval")
 def metric(spec: Spec, metrics: Metrics = METRICS) -> Metric:
     """Returns a metric of the suite, of another package or of a user's file, or as a stored run names one of a file."""
     if isinstance(spec, Mapping) and OWN in spec:
-        return _read(spec)
+        attributes = dict(spec[OWN])  # it scores measures that are stored, and measures nothing itself
+        score, bounds = SCORES[attributes.pop("score")], tuple(attributes.pop("bounds"))
+        return Metric(str(spec["name"]), not_measured, score, bounds=bounds, **attributes)
     entry = made(metrics, spec)
     return _checked(entry, metrics.file) if metrics.file and name_of(spec) in metrics.of_file else entry
 
@@ -67,10 +69,3 @@ def stored(metric: Metric, where: str) -> dict[str, Any]:
         raise UserError(f"{where}: runs with {metric.name} could not be read without its code", cure)
     attributes = {name: getattr(metric, name) for name in STORED}
     return {"name": metric.name, OWN: {"score": score, "bounds": list(metric.bounds), **attributes}}
-
-
-def _read(spec: Mapping[str, Any]) -> Metric:
-    """Returns the metric that a stored run names; it scores measures that are there, and measures nothing itself."""
-    attributes = dict(spec[OWN])
-    score, bounds = SCORES[attributes.pop("score")], tuple(attributes.pop("bounds"))
-    return Metric(str(spec["name"]), not_measured, score, bounds=bounds, **attributes)
