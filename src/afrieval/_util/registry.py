@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import read_text
 from afrieval._util.grouping import grouped
+from afrieval._util.stamps import digest
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -56,6 +57,7 @@ class Registry(Generic[T]):
     Attributes:
         file: the user's file; None if there is none.
         of_file: names of the entries that it defines.
+        stamp: the hash of that file, by which a run knows whether it has changed.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Registry(Generic[T]):
         self._points: dict[str, list[EntryPoint]] | None = None
         self.file: Path | None = None
         self.of_file: Sequence[str] = ()
+        self.stamp = ""
         self._unmarked: Mapping[str, int] = {}
 
     def __contains__(self, name: object) -> bool:
@@ -122,7 +125,7 @@ class Registry(Generic[T]):
         return [(name, self[name]) for name in self]
 
     def with_file(self, path: Path, hint: str) -> "Registry[T]":
-        """Returns a registry with these entries and those of a user's file, whose code is run.
+        """Returns a registry with these entries and those of a user's file, if there is one; its code is run.
 
         Args:
             path: the file.
@@ -131,7 +134,10 @@ class Registry(Generic[T]):
         Raises:
             UserError: if the file cannot be run, defines no entry, or one with the name of an entry of the suite.
         """
-        module = module_of_file(path, source_of(path))
+        if not path.is_file():
+            return self
+        source = read_text(path, "write Python in UTF-8")
+        module = module_of_file(path, source)
         entries: dict[str, Any] = entries_of(module, self.kind)
         if not entries:
             raise UserError(f"{path} defines no {self.noun}", hint)
@@ -139,7 +145,7 @@ class Registry(Generic[T]):
             article = "an" if self.noun[0] in "aeiou" else "a"
             raise UserError(f"{path} defines {min(twice)}, {article} {self.noun} of the suite", "rename the function")
         whole = Registry(self.noun, self.group, {**self._entries, **entries}, self._needs, self.kind, self._where)
-        whole.file, whole.of_file = path, [*entries]
+        whole.file, whole.of_file, whole.stamp = path, [*entries], digest(source)
         whole._unmarked = {name: entry.__code__.co_firstlineno for name, entry in _public_functions(module)}
         return whole
 
@@ -227,11 +233,6 @@ def module_of_file(path: Path, source: str) -> ModuleType:
     except Exception as e:
         raise UserError(fault(e, str(path)), "correct the file") from None
     return module
-
-
-def source_of(path: Path) -> str:
-    """Returns the text of a user's file of Python."""
-    return read_text(path, "write Python in UTF-8")
 
 
 @contextmanager

@@ -124,7 +124,7 @@ def weighted_match() -> Metric:
 
 
 def _weight(response: Response, question: Question) -> list[float] | None:
-    """Returns the weight of the heaviest right answer that a response contains, or 0; None if none has a weight."""
+    """Measures the weight of the heaviest right answer that a response contains, or 0; None if none has a weight."""
     gold = question.gold
     if not (isinstance(gold, dict) and gold and all(isinstance(weight, float) for weight in gold.values())):
         return None
