@@ -1,8 +1,8 @@
-"""Parses delimited text, with cells quoted as in RFC 4180 or with raw quotation marks, and CoNLL files."""
+"""Parses delimited text, with cells quoted as in RFC 4180 or with raw quotation marks."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> li
         delimiter: one character.
         header: the columns' names, if the text has no header.
     """
-    end = _line_end(text)
+    end = line_end(text)
     if header:
         text = f"{delimiter.join(header)}\n{text}"
     sheet = _Sheet(text, delimiter, end, list(_lines(text, end)), start=0 if header else 1)
@@ -91,15 +91,15 @@ def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> li
     return [_record(sheet, row, raw, bool(chance)) for row in (head, *rows)]
 
 
-def _line_end(text: str) -> str:
+def line_end(text: str) -> str:
     """Returns the pattern of the end of a line: where the first ends in a line feed, a lone carriage return is text."""
     first = re.search(_ANY_END, text)
     return _FEED_END if first and first[0].endswith("\n") else _ANY_END
 
 
-def _lines(text: str, line_end: str) -> Iterator[tuple[int, int]]:
+def _lines(text: str, ends: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for end in re.finditer(line_end, text):
+    for end in re.finditer(ends, text):
         yield start, end.start()
         start = end.end()
     if start < len(text):
@@ -158,10 +158,10 @@ def _alone(sheet: _Sheet, line: int) -> _Row:
 
 
 @cache
-def _cell_pattern(delimiter: str, line_end: str) -> re.Pattern[str]:
+def _cell_pattern(delimiter: str, line_ends: str) -> re.Pattern[str]:
     """Returns the pattern of a cell, enclosed or not; possessive, to avoid backtracking."""
     end = re.escape(delimiter)
-    return re.compile(rf"{_ENCLOSED.pattern}(?={end}|{line_end}|\Z)|(?:[^{end}\r\n]++|(?!{line_end})\r)*+")
+    return re.compile(rf"{_ENCLOSED.pattern}(?={end}|{line_ends}|\Z)|(?:[^{end}\r\n]++|(?!{line_ends})\r)*+")
 
 
 def _value(cell: str) -> str:
@@ -183,45 +183,3 @@ def _record(sheet: _Sheet, row: _Row, raw: bool, doubtful: bool) -> DelimitedRow
         defect = f"a quotation mark that is closed in line {row.last + sheet.start}, maybe of another row"
     line = row.first + sheet.start
     return DelimitedRow(line, cells[: sheet.width], defect and f"line {line}: {defect}")
-
-
-DOCUMENT = "-DOCSTART-"  # a line that begins with it separates documents
-_BLANKS = " \t"  # not all of Unicode's: a no-break space may be a token
-
-
-@dataclass
-class Sentence:
-    """A sentence.
-
-    Attributes:
-        tokens: its tokens.
-        tags: a tag for each.
-        defect: why one of its lines cannot be parsed; empty for most sentences.
-    """
-
-    tokens: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
-    defect: str = ""
-
-
-def parse_conll(text: str) -> list[Sentence]:
-    """Returns the sentences of a text, in order; columns are separated by a tab, or else by blanks."""
-    sentences: list[Sentence] = []
-    inside = False
-    for number, line in enumerate(re.split(_line_end(text), text), 1):
-        content = line.strip(_BLANKS)
-        if not content or content.startswith(DOCUMENT):
-            inside = False
-            continue
-        if not inside:
-            sentences.append(Sentence())
-            inside = True
-        cells = [cell.strip(_BLANKS) for cell in line.split("\t")] if "\t" in line else line.split(" ")
-        columns = [cell for cell in cells if cell]
-        if len(columns) == 2:
-            sentences[-1].tokens.append(columns[0])
-            sentences[-1].tags.append(columns[1])
-        elif not sentences[-1].defect:
-            number_of_columns = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
-            sentences[-1].defect = f"line {number}: {number_of_columns} instead of a token and a tag"
-    return sentences

@@ -8,13 +8,15 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NoReturn
 
-from afrieval._util.delimited import parse_conll, parse_delimited
+from afrieval._util.delimited import line_end, parse_delimited
 from afrieval._util.errors import UserError
 
 Row = dict[str, Any]
 DEFECT = "(defect)"  # the key, not a column of any data set, for why a row cannot be scored
 DELIMITERS = {".tsv": "\t", ".csv": ","}
 SENTENCES = (".txt", ".conll")
+DOCUMENT = "-DOCSTART-"  # a line that begins with it separates documents
+_BLANKS = " \t"  # not all of Unicode's: a no-break space may be a token
 SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 100  # levels of a JSON row; published data has a handful
 SAVE = "save the sheet as CSV UTF-8, in Excel or LibreOffice"
@@ -144,14 +146,36 @@ def _delimited_rows(path: Path, text: str, named: Sequence[str]) -> list[Row]:
 
 
 def _sentence_rows(path: Path, text: str) -> list[Row]:
-    sentences = parse_conll(text)
-    if sentences and all(sentence.defect for sentence in sentences):
-        _refuse(path, f"no sentence can be parsed; {sentences[0].defect}")
-    return [
-        {"tokens": sentence.tokens, "tags": sentence.tags}
-        | ({DEFECT: f"{path.name}, {sentence.defect}"} if sentence.defect else {})
-        for sentence in sentences
-    ]
+    rows = parse_conll(text)
+    if rows and all(DEFECT in row for row in rows):
+        _refuse(path, f"no sentence can be parsed; {rows[0][DEFECT]}")
+    return [row | {DEFECT: f"{path.name}, {row[DEFECT]}"} if DEFECT in row else row for row in rows]
+
+
+def parse_conll(text: str) -> list[Row]:
+    """Returns the sentences of a text, in order: lists of `tokens` and `tags`, and DEFECT if a line is not both.
+
+    Columns are separated by a tab, or else by blanks.
+    """
+    rows: list[Row] = []
+    inside = False
+    for number, line in enumerate(re.split(line_end(text), text), 1):
+        content = line.strip(_BLANKS)
+        if not content or content.startswith(DOCUMENT):
+            inside = False
+            continue
+        if not inside:
+            rows.append({"tokens": [], "tags": []})
+            inside = True
+        cells = [cell.strip(_BLANKS) for cell in line.split("\t")] if "\t" in line else line.split(" ")
+        columns = [cell for cell in cells if cell]
+        if len(columns) == 2:
+            rows[-1]["tokens"].append(columns[0])
+            rows[-1]["tags"].append(columns[1])
+        elif DEFECT not in rows[-1]:
+            number_of_columns = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
+            rows[-1][DEFECT] = f"line {number}: {number_of_columns} instead of a token and a tag"
+    return rows
 
 
 def _parquet_rows(path: Path, content: bytes) -> list[Row]:
