@@ -177,8 +177,8 @@ def key(text: str) -> str:
 def split(text: str) -> Parts:
     """Returns the shape of an answer in plain form, and its parts; the answer itself where it is a single expression.
 
-    The shape is "set" for sets and lists, "union", a matrix with its size, or the brackets of a tuple or interval; empty
-    for a single expression.
+    The shape is "set" for sets and lists, "union", a matrix with its size, or the brackets of a tuple or interval;
+    empty for a single expression.
     """
     text = text.strip()
     if number(text) is not None:  # a comma may be a thousands mark
