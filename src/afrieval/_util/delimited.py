@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import NamedTuple
 
 CHANCE = 2  # delimiters in a text: one may stand where a column would begin by chance, two do not
@@ -40,11 +39,11 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sheet:
-    """A text, the end and the positions of its lines, the number of its columns, and the number of its first line."""
+    """A text, its cells' pattern, its lines' positions, the number of its columns, and the number of its first line."""
 
     text: str
     delimiter: str
-    end: str
+    cell: re.Pattern[str]
     lines: list[tuple[int, int]]
     width: int = 1
     start: int = 1
@@ -72,7 +71,9 @@ def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> li
     end = line_end(text)
     if header:
         text = f"{delimiter.join(header)}\n{text}"
-    sheet = _Sheet(text, delimiter, end, list(_lines(text, end)), start=0 if header else 1)
+    escaped = re.escape(delimiter)  # cells are enclosed or not; possessive, to avoid backtracking
+    cell = re.compile(rf"{_ENCLOSED.pattern}(?={escaped}|{end}|\Z)|(?:[^{escaped}\r\n]++|(?!{end})\r)*+")
+    sheet = _Sheet(text, delimiter, cell, list(_lines(text, end)), start=0 if header else 1)
     first = next((number for number in range(len(sheet.lines)) if not sheet.empty(number)), None)
     if first is None:
         return []
@@ -140,7 +141,7 @@ def _enclosed(sheet: _Sheet, line: int) -> _Row:
     cells: list[str] = []
     last, position = line, sheet.lines[line][0]
     while not cells or position <= sheet.lines[last][1]:
-        match = _cell_pattern(sheet.delimiter, sheet.end).match(sheet.text, position)
+        match = sheet.cell.match(sheet.text, position)
         assert match  # the pattern also matches an empty cell
         cells.append(match[0])
         while sheet.lines[last][1] < match.end():
@@ -152,16 +153,8 @@ def _enclosed(sheet: _Sheet, line: int) -> _Row:
 def _alone(sheet: _Sheet, line: int) -> _Row:
     """Parses a line in which a delimiter always ends a cell."""
     start, end = sheet.lines[line]
-    pattern = _cell_pattern(sheet.delimiter, sheet.end)
-    matches = map(pattern.match, sheet.text[start:end].split(sheet.delimiter))
+    matches = map(sheet.cell.match, sheet.text[start:end].split(sheet.delimiter))
     return _Row([match[0] for match in matches if match], line, line)
-
-
-@cache
-def _cell_pattern(delimiter: str, line_ends: str) -> re.Pattern[str]:
-    """Returns the pattern of a cell, enclosed or not; possessive, to avoid backtracking."""
-    end = re.escape(delimiter)
-    return re.compile(rf"{_ENCLOSED.pattern}(?={end}|{line_ends}|\Z)|(?:[^{end}\r\n]++|(?!{line_ends})\r)*+")
 
 
 def _value(cell: str) -> str:
