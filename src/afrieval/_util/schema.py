@@ -89,9 +89,14 @@ MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
 UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 
 
-@cache
-def validator(kind: Any) -> "TypeAdapter[Any]":
+def validator(kind: type[T]) -> "TypeAdapter[T]":
     """Returns pydantic's adapter of a type, built once."""
+    adapter: TypeAdapter[T] = _adapter(kind)  # type: ignore[arg-type]  # a type is hashable
+    return adapter
+
+
+@cache
+def _adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
