@@ -1,17 +1,15 @@
 """MMLU: the authors' prompts byte for byte, and the same rows from the hub's table and the authors' files."""
 
 import csv
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from tests.conftest import Cli
+from tests.tasks.small_task import write_rows
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
@@ -28,7 +26,6 @@ GOLDEN = Path(__file__).parent / "mmlu_subjects.txt"
 SPEC = load_task("mmlu")
 SUBJECTS = SPEC.data.parts["subject"]
 SHOTS = 5
-COLUMNS = ("question", "subject", "choices", "answer")
 
 
 def config(source: Path | str, shots: int = SHOTS) -> RunConfig:
@@ -147,13 +144,6 @@ def write_csv(folder: Path) -> None:
                 csv.writer(file, lineterminator="\n").writerows(cells)
 
 
-def write_parquet(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    for split in ("test", "dev"):
-        table = pa.table({name: [row[name] for row in rows(split)] for name in COLUMNS})
-        pq.write_table(table, folder / f"{split}-00000-of-00001.parquet")
-
-
 @pytest.fixture
 def authors_files(tmp_path: Path) -> Path:
     """Returns a folder with test/ and dev/."""
@@ -162,40 +152,15 @@ def authors_files(tmp_path: Path) -> Path:
 
 
 def test_hub_and_authors_files_have_the_same_documents(tmp_path: Path, authors_files: Path) -> None:
-    write_parquet(tmp_path / "hub/cais/mmlu/all")
     write_csv(tmp_path / "mirror/hendrycks/test")
     for split in ("test", "dev"):
+        write_rows(tmp_path / f"hub/cais/mmlu/all/{split}-00000-of-00001.parquet", rows(split))
         found = [load_split(SPEC, "eng", split, str(tmp_path / name)) for name in ("hub", "mirror", "data")]
         of_hub, *others = [split.documents for split in found if split]
         assert others == [of_hub, of_hub] and len(of_hub) == 5 * 57
         assert [d.fields["subject"] for d in of_hub] == [name for name in SUBJECTS for _ in range(5)]
         assert of_hub[1].choices == ("0.10", 'a "mark"', " 1", "NA") and of_hub[3].gold == 3
         assert of_hub[0].choices[1] == " two blanks ", "as the authors' program shows it"
-
-
-def test_a_missing_or_damaged_file_of_a_subject_is_named(authors_files: Path) -> None:
-    path = authors_files / "dev/virology_dev.csv"
-    faults = {
-        b"": "it is empty",
-        b"What?,a,b,c,A\nWho?,a,b,c,B\n": "no row can be parsed; line 1: 5 columns",
-        b"What?,a,b,c,d,e,A\n": "no row can be parsed; line 1: 7 columns",
-        b"\xe9,a\n": "line 1 is not UTF-8 text",
-    }
-    for content, message in faults.items():
-        path.write_bytes(content)
-        with pytest.raises(UserError, match=f"virology_dev.csv cannot be parsed: {message}"):
-            load_split(SPEC, "eng", "dev", str(authors_files))
-    path.unlink()
-    with pytest.raises(UserError, match=r"lacks dev/virology_dev\.csv"):
-        load_split(SPEC, "eng", "dev", str(authors_files))
-
-
-def test_a_row_with_a_wrong_number_of_columns_is_left_out(authors_files: Path) -> None:
-    path = authors_files / "test/virology_test.csv"
-    path.write_text(path.read_text(encoding="utf-8") + "What?,a,b,c,A\n", encoding="utf-8")
-    split = load_split(SPEC, "eng", "test", str(authors_files))
-    assert split and [d.id for d in split.documents if d.gold is None] == [280]
-    assert "virology_test.csv, line 8: 5 columns" in split.note
 
 
 def test_a_wrong_number_of_rows_is_of_all_files(authors_files: Path) -> None:
@@ -212,8 +177,3 @@ def test_without_rows_for_examples_there_is_a_cure(cli: Cli, authors_files: Path
     done = cli("preview", "--task.task_name", "mmlu", "--data.source", authors_files, "--eval.num_fewshot", 5)
     assert done.code == 2 and "mmlu: no dev rows for eng, needed for examples" in " ".join(done.err.split())
     assert "give --eval.num_fewshot 0, or choose other" in " ".join(done.err.split())
-
-
-def test_prompt_2_names_no_subject(cli: Cli) -> None:
-    shown = cli("preview", "--task.task_name", "mmlu", "--task.prompts", json.dumps([2]), "--data.source", "samples")
-    assert "Question: What is the order of 2" in shown.out and "algebra" not in shown.out

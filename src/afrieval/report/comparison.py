@@ -1,6 +1,6 @@
 """Tables of a comparison: contrasts, spread over prompts, means over languages, scores of parts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,23 +48,21 @@ OF_MEANS = "In means over languages, all have the same weight; intervals are ove
 MICRO, MACRO = "micro", "macro"
 
 
-def tree_tables(
-    all_trees: list[ScoreTree], metrics: Mapping[str, Metric], published: Sequence[str] = ()
-) -> list[Table]:
+def tree_tables(all_trees: list[ScoreTree], published: Sequence[str] = ()) -> list[Table]:
     """Returns a table per task and field.
 
     `published` names the published scores to show; by default, scores of the same model.
     """
-    of_fields = grouped(all_trees, lambda tree: (tree.task, *tree.levels))
-    return [_table(trees, metrics.get(task), published) for (task, *_), trees in of_fields.items()]
+    return [_table(of, published) for of in grouped(all_trees, lambda tree: (tree.task, *tree.levels)).values()]
 
 
-def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[str]) -> Table:
-    first, others = trees[0], [published_for(tree, published) for tree in trees]
+def _table(trees: list[ScoreTree], published: Sequence[str]) -> Table:
+    first, metric, others = trees[0], trees[0].cells[0].metric, [published_for(tree, published) for tree in trees]
+    names = list(dict.fromkeys(name for of_tree in others for name in of_tree))
     dimensions = [tree.dimensions for tree in trees]
     varied = [place for place in varying(dimensions) if len({each[place] for each in dimensions}) > 1]
     columns = [*map(column_of, varied), Column(", ".join(first.levels), "branch", "-")]
-    columns += [*scored_columns("score", bounds_of(metric)), Column("n", "count"), *_published_columns(others)]
+    columns += [*scored_columns("score", metric.bounds), Column("n", "count"), *_published_columns(names)]
     columns += [Column("", "hidden", key) for key in ("average", *first.levels)]
     rows: list[list[Any]] = []
     ends: list[int] = []
@@ -72,21 +70,18 @@ def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[st
         tops = [at for at, b in enumerate(tree.branches) if at == 0 or (len(b.path) == 1 < len(tree.levels))]
         ends += [len(rows) + at - 1 for at in tops]
         head = [named(tree.dimensions, dimension) for dimension in varied]
-        rows += [[*head, *_row(b, tree.levels, _published_cells(b, of_tree, others))] for b in tree.branches]
+        for branch in tree.branches:
+            average = None if branch.path else MACRO if branch.parts else MICRO
+            path = [*branch.path.values()] or [f"{MACRO}, mean of {branch.parts}" if branch.parts else MICRO]
+            numbers = [branch.score, branch.interval, branch.n, *_published_cells(branch, of_tree, names)]
+            levels = [branch.path.get(name) for name in tree.levels]
+            rows.append([*head, (len(path) - 1, path[-1]), *numbers, average, *levels])
     about = {"task": first.task, "field": first.levels[-1]}
     title = f"{titled(first.task, metric)}: by {first.levels[-1]}"
-    macro, notes = trees[0].cells[0].declared.get("macro"), _published_notes(trees, others)
+    macro, notes = trees[0].cells[0].declared.get("macro"), _published_notes(trees, others, names)
     if any(branch.parts for tree in trees for branch in tree.branches):
         notes.insert(0, f"micro: all questions have the same weight, also within a group; macro: each {macro} has.")
     return Table("breakdown", title, columns, rows, notes, about=about, ends=[at for at in ends if at >= 0])
-
-
-def _row(branch: Branch, levels: list[str], published: list[Any]) -> list[Any]:
-    average = None if branch.path else MACRO if branch.parts else MICRO
-    names = [*branch.path.values()] or [f"{MACRO}, mean of {branch.parts}" if branch.parts else MICRO]
-    shown = len(names) - 1, names[-1]
-    values = [branch.path.get(name) for name in levels]
-    return [shown, branch.score, branch.interval, branch.n, *published, average, *values]
 
 
 WIDE, FREQUENT = 12, 20  # labels up to which all pairs fit into a table; pairs that are shown of more
@@ -116,7 +111,7 @@ def comparison_tables(
     tables = contrast_tables(cells, comparisons)
     for of_task in grouped(cells, lambda c: c.task).values():
         tables += [*spread_tables(of_task), *mean_tables(of_task, groupings)]
-    tables += breakdown_tables(cells, by, metrics_of(cells), published) if by else []
+    tables += breakdown_tables(cells, by, published) if by else []
     tables = naming_options(tables, cells)
     if not metric:
         return tables
@@ -126,23 +121,20 @@ def comparison_tables(
     ]
 
 
-def metrics_of(cells: Iterable[CellScores]) -> dict[str, Metric]:
-    """Returns each task's main metric."""
-    return {cell.task: cell.metric for cell in cells if cell.n}
-
-
 def contrast_tables(cells: Sequence[CellScores], comparisons: Sequence[Contrast]) -> list[Table]:
     """Returns a table per contrast."""
-    metrics, tasks = metrics_of(cells), grouped(cells, lambda c: c.task)
-    tables = [marked(contrast_table(c, metrics.get(c.task)), defects_of(tasks[c.task])) for c in comparisons]
-    return [noting_systems(table, cells) for table in tables]
+    tasks, tables = grouped(cells, lambda c: c.task), list[Table]()
+    for contrast in comparisons:
+        of_task = tasks[contrast.task]
+        table = marked(contrast_table(contrast, _metric(of_task)), defects_of(of_task))
+        tables.append(noting_systems(table, cells))
+    return tables
 
 
 def spread_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table of best, mean and worst prompt for each task that ran several prompts."""
-    metrics = metrics_of(cells)
     return [
-        marked(spread_table(task, prompt_means, metrics.get(task)), defects_of(of_task))
+        marked(spread_table(task, prompt_means), defects_of(of_task))
         for task, of_task in grouped(cells, lambda c: c.task).items()
         if (prompt_means := over_prompts(of_task))
     ]
@@ -150,17 +142,21 @@ def spread_tables(cells: list[CellScores]) -> list[Table]:
 
 def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
     """Returns a table of means over languages for each task that ran African languages."""
-    metrics = metrics_of(cells)
     return [
-        without(mean_table(task, task_means, metrics.get(task)), defects_of(of_task))
+        without(mean_table(task, task_means, _metric(of_task)), defects_of(of_task))
         for task, of_task in grouped(cells, lambda c: c.task).items()
         if (task_means := means(of_task, groupings))
     ]
 
 
-def spread_table(task: str, prompt_means: list[PromptMean], metric: Metric | None = None) -> Table:
+def _metric(cells: Sequence[CellScores]) -> Metric | None:
+    return next((cell.metric for cell in reversed(cells) if cell.n), None)
+
+
+def spread_table(task: str, prompt_means: list[PromptMean]) -> Table:
     """Returns best, mean and worst prompt of each language."""
-    varied, bounds = varying([s.dimensions for s in prompt_means]), bounds_of(metric)
+    varied, metric = varying([s.dimensions for s in prompt_means]), prompt_means[0].cells[0].metric
+    bounds = metric.bounds
     columns = [*map(column_of, varied), Column("best", "score", "", bounds), Column("prompt", "count", "best_prompt")]
     columns += [Column("mean", "score", "", bounds), Column("worst", "score", "", bounds)]
     columns += [Column("prompt", "count", "worst_prompt"), Column("spread", "score", "", bounds)]
@@ -185,14 +181,7 @@ def mean_table(task: str, averages: list[Mean], metric: Metric | None = None) ->
     for m in averages:
         head = [named(m.dimensions, d) for d in varied]
         rows.append([m.name, *head, m.score, m.interval, len(m.members), m.members])
-    title = f"{titled(task, metric)}: means over languages"
-    notes = [*_mean_notes(averages), *unranked_notes([metric] if metric else [])]
-    return Table("means", title, columns, rows, notes, about={"task": task}, signs=[OF_MEANS])
-
-
-def _mean_notes(averages: list[Mean]) -> list[str]:
-    whole = {f"{m.name}: {language_names(m.members, None)}." for m in averages if len(m.members) > 4}
-    notes = sorted(whole)
+    notes = sorted({f"{m.name}: {language_names(m.members, None)}." for m in averages if len(m.members) > 4})
     if len({(m.name, tuple(m.members)) for m in averages}) > len({m.name for m in averages}):
         notes.append("Do not compare means over different languages.")
     african = [m for m in averages if m.grouping == "Africa" and m.interval]
@@ -200,12 +189,12 @@ def _mean_notes(averages: list[Mean]) -> list[str]:
         notes.append(f"Not known to share questions with the other languages: {language_names(alone)}.")
     if differing := max((m.differing for m in african), default=0):
         notes.append(f"{differing} questions have different right answers in some languages; they count as different.")
-    return notes
+    notes += unranked_notes([metric] if metric else [])
+    title = f"{titled(task, metric)}: means over languages"
+    return Table("means", title, columns, rows, notes, about={"task": task}, signs=[OF_MEANS])
 
 
-def breakdown_tables(
-    cells: list[CellScores], name: str, metrics: Mapping[str, Metric], published: Sequence[str] = ()
-) -> list[Table]:
+def breakdown_tables(cells: list[CellScores], name: str, published: Sequence[str] = ()) -> list[Table]:
     """Returns the scores by a field, one table per task, or confusion tables; `published` as for `tree_tables`.
 
     Raises:
@@ -217,22 +206,23 @@ def breakdown_tables(
         fitting = with_field(cells, name)
         plain, nested = ([c for c in fitting if has_tree(c, name) == has] for has in (False, True))
         of_tasks = grouped(parts(plain, name) if plain else [], lambda part: part.task)
-        tables = [_breakdown(task, found, name, metrics.get(task)) for task, found in of_tasks.items()]
-        tables += tree_tables(trees(nested, name), metrics, published) if nested else []
+        tables = [_breakdown(of_sides, name) for of_sides in of_tasks.values()]
+        tables += tree_tables(trees(nested, name), published) if nested else []
     return [marked(table, defects_of(c for c in cells if c.task == table.about["task"])) for table in tables]
 
 
-def _breakdown(task: str, of_sides: list[ScoreTree], name: str, metric: Metric | None) -> Table:
-    varied = varying([tree.dimensions for tree in of_sides])
-    columns = [*map(column_of, varied), Column(name, "name"), *scored_columns("score", bounds_of(metric))]
+def _breakdown(of_sides: list[ScoreTree], name: str) -> Table:
+    first, varied = of_sides[0], varying([tree.dimensions for tree in of_sides])
+    metric = first.cells[0].metric
+    columns = [*map(column_of, varied), Column(name, "name"), *scored_columns("score", metric.bounds)]
     columns += [Column("n", "count")]
     rows = [
         [*(named(tree.dimensions, d) for d in varied), b.path[name], b.score, b.interval, b.n]
         for tree in of_sides
         for b in tree.branches
     ]
-    about = {"task": task, "field": name}
-    return Table("breakdown", f"{titled(task, metric)}: by {name}", columns, rows, about=about)
+    about = {"task": first.task, "field": name}
+    return Table("breakdown", f"{titled(first.task, metric)}: by {name}", columns, rows, about=about)
 
 
 def confusion_table(confusion: Confusion) -> Table:
@@ -253,31 +243,23 @@ def confusion_table(confusion: Confusion) -> Table:
     return Table("confusion", f"{confusion.task}: {where}", columns, rows, notes, about=about)
 
 
-Published = list[dict[str, PublishedScores]]  # of each tree, by name
-
-
-def _names(by_tree: Published) -> list[str]:
-    return list(dict.fromkeys(name for of_tree in by_tree for name in of_tree))
-
-
-def _published_columns(by_tree: Published) -> list[Column]:
+def _published_columns(names: Sequence[str]) -> list[Column]:
     """Returns the columns of published scores: score, difference, and whether the run's interval includes it.
 
     Of several published scores, people see the scores alone, for which there is room.
     """
-    names, columns = _names(by_tree), []
+    columns, one = [], len(names) == 1
     for name in names:
-        one = len(names) == 1
         columns += [Column("publ." if one else name, "score", f"published {name}")]
         columns += [Column("difference" if one else "", "change" if one else "hidden", f"difference {name}")]
         columns += [Column("in CI" if one else "", "text" if one else "hidden", f"in interval {name}")]
     return columns
 
 
-def _published_cells(branch: Branch, of_tree: dict[str, PublishedScores], by_tree: Published) -> list[Any]:
+def _published_cells(branch: Branch, of_tree: dict[str, PublishedScores], names: Sequence[str]) -> list[Any]:
     """Returns the cells of a branch in these columns; empty where nothing is published."""
     cells: list[Any] = []
-    for name in _names(by_tree):
+    for name in names:
         scores = of_tree.get(name)
         published = scores.score(dict(branch.path)) if scores and branch.parts is None else None
         if published is None:
@@ -288,11 +270,10 @@ def _published_cells(branch: Branch, of_tree: dict[str, PublishedScores], by_tre
     return cells
 
 
-def _published_notes(trees: Sequence[ScoreTree], by_tree: Published) -> list[str]:
+def _published_notes(
+    trees: Sequence[ScoreTree], by_tree: Sequence[dict[str, PublishedScores]], names: Sequence[str]
+) -> list[str]:
     """Returns whose scores the published ones are, how they were measured, and what differs in the run."""
-    names = _names(by_tree)
-    if not names:
-        return []
     notes = []
     for name in names:
         shown = [(tree, of_tree[name]) for tree, of_tree in zip(trees, by_tree, strict=True) if name in of_tree]
@@ -302,6 +283,6 @@ def _published_notes(trees: Sequence[ScoreTree], by_tree: Published) -> list[str
         notes.append(f"{what}: {scores.setting} ({scores.source}{doubt}).")
         if differs := dict.fromkeys(words for tree, of in shown for words in differing(tree, of)):
             notes.append(f"Different here: {', '.join(differs)}.")
-    if len(names) > 1:
+    if len(names) != 1:
         return notes
     return [*notes, f"in CI: whether the {INTERVAL} of this run's score includes the published one, which has its own."]

@@ -7,8 +7,6 @@ from afrieval.analysis.entries import defective
 from afrieval.analysis.published import AFROBENCH, AuthorsAverage, averages
 from afrieval.analysis.published_comparison import as_published, on_same_prompts, standings
 from afrieval.analysis.published_evaluations import (
-    Measured,
-    VerdictAgreement,
     by_run,
     is_other_model,
     measured,
@@ -19,7 +17,7 @@ from afrieval.analysis.published_evaluations import (
 )
 from afrieval.analysis.published_files import PublishedRow
 from afrieval.languages import LANGUAGES
-from afrieval.report.columns import Column
+from afrieval.report.columns import Column, rows_of
 from afrieval.report.score_tables import INTERVAL, defective_column, metric_column, without
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, language_names
@@ -64,26 +62,22 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
     names = dict.fromkeys([*(cell.model for cell in cells), *(row.model for row in rows)])
     lost = [name for name in names if name not in {model.model for model in models}]
     missing = [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."]
+    sizes = sorted({n for row in rows for n in row.n.values()})
+    size = " to ".join(f"{n:,}" for n in dict.fromkeys([*sizes[:1], *sizes[-1:]]))
+    compared = f"of {size} documents per language, where their source says so."
+    if not sizes:  # tables of papers do not say
+        compared = "of whole test sets: compare them with runs without --eval.limit or --eval.sample."
     notes = [
         f"Means over the {len(languages)} languages that all of them have: {language_names(languages, None)}.",
         "best: the prompt was chosen on test.",
         *([OTHER_PROMPTS] if any(model.source == "run" for model in models) else []),
         *(missing if lost else []),
-        _sizes(rows),
+        f"Published scores are {compared}",
         *_inconsistent(averages(rows)[1]),
     ]
     title, about = f"{task}: runs and published scores", {"task": task}
     table = Table("standing", title, columns, [list(model) for model in models], notes, about=about)
     return without(table, defective(task, cells, rows))
-
-
-def _sizes(rows: list[PublishedRow]) -> str:
-    """Returns a note on how many documents published scores are of; tables of papers do not say."""
-    sizes = sorted({n for row in rows for n in row.n.values()})
-    if not sizes:
-        return "Published scores are of whole test sets: compare them with runs without --eval.limit or --eval.sample."
-    size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    return f"Published scores are of {size} documents per language, where their source says so."
 
 
 def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
@@ -141,19 +135,26 @@ HIDDEN = [Column("", "hidden", of) for of in ("task", "kind", "metric", "average
 
 def reference_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table per model and data set: each task's measured scores, then its published ones."""
-    return list(map(_table_reference, by_run(cells)))
+    return [_reference_table(of_run) for of_run in by_run(cells)]
 
 
-def _table_reference(of_run: list[CellScores]) -> Table:
-    rows: list[list[Any]] = []
+def _reference_table(of_run: list[CellScores]) -> Table:
+    records: list[dict[str, Any]] = []
     dimmed: list[int] = []
     ends: list[int] = []
     for each in of_run:
-        rows += [_measured(each, score, first=at == 0) for at, score in enumerate(measured(each))]
+        counted = {"shown task": each.task, "n_defect": each.n_defect, NOT_PARSED: unparsed(each)}
+        for score in measured(each):
+            parts, kind = score.parts, {"kind": "measured", "metric": score.metric}
+            over = f"mean of {parts} subtask{'s' * (parts != 1)}" if parts else DESCRIPTIONS.get(score.metric, "")
+            shown = {"shown task": over, "shown metric": ", ".join(filter(None, (score.metric, score.average)))}
+            numbers = {"score": score.score, "interval": score.interval, "n": score.n, "parts": parts}
+            records.append({**shown, **counted, **kind, **numbers, "task": each.task, "average": score.average})
+            counted = {}  # only the first one has the name of the task
         of_others = _published(each)
-        dimmed += range(len(rows), len(rows) + len(of_others))
-        rows += of_others
-        ends.append(len(rows) - 1)
+        dimmed += range(len(records), len(records) + len(of_others))
+        records += of_others
+        ends.append(len(records) - 1)
     first = of_run[0]
     about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
     data = [first.declared["evals"].removeprefix(ORGANISATION)] if reference_model(first) else []
@@ -167,33 +168,24 @@ def _table_reference(of_run: list[CellScores]) -> Table:
         metric_column(NOT_PARSED, SHARE, map(unparsed, of_run)),
         *HIDDEN,
     ]
-    notes = _about_published(of_run)
+    rows, notes = rows_of(columns, records), _about_published(of_run)
     return Table("reference", title, columns, rows, notes, about=about, signs=signs, dimmed=dimmed, ends=ends)
 
 
-def _measured(each: CellScores, score: Measured, first: bool) -> list[Any]:
-    """Returns a row; the first score of a cell has the name of the task."""
-    parts = score.parts
-    over = f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(score.metric, "")
-    metric = score.metric + (f", {score.average}" if score.average else "")
-    counted = [score.n, each.n_defect, unparsed(each)] if first else [score.n, None, None]
-    raw = [each.task, "measured", score.metric, score.average, parts, None, None]
-    return [each.task if first else over, metric, score.score, score.interval, *counted, *raw]
-
-
-def _published(each: CellScores) -> list[list[Any]]:
-    """Returns the rows of published scores; sources are named where several scores have the same setting."""
+def _published(each: CellScores) -> list[dict[str, Any]]:
+    """Returns the records of published scores; sources are named where several scores have the same setting."""
     scores = published(each)
     settings = [(score.average, score.setting) for score in scores]
     parts = bool(each.declared.get("macro"))
-    rows = []
+    records = []
     for score in scores:
         sources = "; ".join(score.sources)
         apart = f" ({sources})" if settings.count((score.average, score.setting)) > 1 else ""
         average = (score.average or "not stated") if parts else ""
-        raw = [each.task, "published", None, score.average, None, score.setting, sources]
-        rows.append([f"published: {score.setting}{apart}", average, score.score, None, None, None, None, *raw])
-    return rows
+        shown = {"shown task": f"published: {score.setting}{apart}", "shown metric": average, "score": score.score}
+        of_score = {"kind": "published", "average": score.average, "setting": score.setting, "source": sources}
+        records.append({**shown, **of_score, "task": each.task})
+    return records
 
 
 def _about_published(of_run: list[CellScores]) -> list[str]:
@@ -229,31 +221,24 @@ VERDICT_COLUMNS = [
 
 def verdict_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table per model and data set, with a row for each task whose data have verdicts."""
-    with_verdicts = [[(each, v) for each in of_run if (v := verdicts(each))] for of_run in by_run(cells)]
-    return [_table_agreement(of_run) for of_run in with_verdicts if of_run]
-
-
-def _table_agreement(of_run: list[tuple[CellScores, VerdictAgreement]]) -> Table:
-    cells = [each for each, _ in of_run]
-    first = cells[0]
-    about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
-    title = f"{first.model}: agreement with Meta's verdicts"
-    title += f" on {name}" if (name := reference_model(first)) else ""
-    notes = [_compared(cells)]
-    rows = []
-    for each, agreement in of_run:
-        ours, published = agreement.scores
-        counts = [agreement.n, agreement.right, agreement.first_only, agreement.second_only, agreement.neither]
-        rows.append([each.task, *counts, agreement.same, ours, published, ours - published, agreement.p, each.main])
-    return Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about, signs=[LEGEND])
-
-
-def _compared(cells: list[CellScores]) -> str:
-    first = cells[0]
-    if first.own_rows:
-        return "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
-    other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
-    text = f"Ours: {first.model}, its answers in this run, our scoring. "
-    text += f"Meta's: is_correct in {first.declared['evals']}, of {other}"
-    strict = [f" IFEval: {e.main}." for e in cells if e.main in FOLLOWED]
-    return f"{text} with Meta's code and sampling.{''.join(strict[:1])}"
+    tables = []
+    for of_run in by_run(cells):
+        agreements = [(each, agreement) for each in of_run if (agreement := verdicts(each))]
+        if not agreements:
+            continue
+        first, rows = agreements[0][0], []
+        for each, agreement in agreements:
+            ours, published = agreement.scores
+            counts = [agreement.n, agreement.right, agreement.first_only, agreement.second_only, agreement.neither]
+            rows.append([each.task, *counts, agreement.same, ours, published, ours - published, agreement.p, each.main])
+        about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
+        title = f"{first.model}: agreement with Meta's verdicts"
+        title += f" on {name}" if (name := reference_model(first)) else ""
+        other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
+        note = f"Ours: {first.model}, its answers in this run, our scoring. "
+        note += f"Meta's: is_correct in {first.declared['evals']}, of {other} with Meta's code and sampling."
+        note += next((f" IFEval: {each.main}." for each, _ in agreements if each.main in FOLLOWED), "")
+        if first.own_rows:
+            note = "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
+        tables.append(Table("verdicts", title, VERDICT_COLUMNS, rows, [note], about=about, signs=[LEGEND]))
+    return tables

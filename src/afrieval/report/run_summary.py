@@ -19,7 +19,6 @@ from afrieval.report.citing import likelihoods
 from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
 from afrieval.report.contrast_tables import contrast_table
-from afrieval.report.harness_table import as_language_score, harness_table
 from afrieval.report.judged_tables import judged_tables
 from afrieval.report.published_tables import reference_tables
 from afrieval.report.score_tables import (
@@ -31,7 +30,7 @@ from afrieval.report.score_tables import (
     run_table,
     score_table,
 )
-from afrieval.report.suite_tables import derived_tables, suite_tables
+from afrieval.report.suite_tables import as_language_score, derived_tables, harness_table, suite_tables
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, Bounds, language_names
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
@@ -74,14 +73,10 @@ def usage_tables(rows: Sequence[Row]) -> list[Table]:
     return [Table("usage", "Requests and tokens", columns, [*rows_shown, *total], notes, ends=ends)]
 
 
-def cut_off(cells: Iterable[CellScores]) -> list[str]:
+def cut_off(cells: Sequence[CellScores]) -> list[str]:
     """Returns how many answers ended at their limit of tokens, and questions were too long; empty for none."""
-    cell_list = list(cells)
-    n, cut, long = (
-        _answers(cell_list),
-        *(int(sum(cell.usage.get(name, 0) for cell in cell_list)) for name in ("cut_off", TOO_LONG)),
-    )
-    thinks = any(cell.usage.get("reasoning_tokens") for cell in cell_list)
+    n, cut, long = _answers(cells), _sum(cells, "cut_off"), _sum(cells, TOO_LONG)
+    thinks = _sum(cells, "reasoning_tokens") > 0
     cure = "; --model.api.reasoning_effort leaves more room for thinking" if thinks else ""
     room = "a smaller --eval.max_gen_toks or --eval.num_fewshot leaves more room"
     unasked = f"{long:,} of {n:,} questions were too long for the server, and are unanswered; {room}."
@@ -97,10 +92,14 @@ def _answers(cells: Iterable[CellScores]) -> int:
     return int(sum(cell.usage.get("answers", cell.n) for cell in cells))
 
 
+def _sum(cells: Iterable[CellScores], name: str) -> int:
+    return int(sum(cell.usage.get(name, 0) for cell in cells))
+
+
 def thought(cells: Sequence[CellScores], record: RunRecord) -> list[str]:
     """Returns how many answers hold thinking, and how many nothing else; empty for none."""
     n, end = _answers(cells), config_of(record).get("model", {}).get("thinking_end")
-    only, ended = (int(sum(cell.usage.get(f"thought_{how}", 0) for cell in cells)) for how in ("only", "ended"))
+    only, ended = _sum(cells, "thought_only"), _sum(cells, "thought_ended")
     cure = "" if end else "--model.thinking_end with what ends it, or "
     cure += "a larger --eval.max_gen_toks or a lower --model.api.reasoning_effort, leaves room for answers"
     lacking = f"{only:,} of {n:,} answers are thinking that did not end in an answer, and are unparsed: {cure}."
@@ -109,11 +108,10 @@ def thought(cells: Sequence[CellScores], record: RunRecord) -> list[str]:
     return [lacking] * (only > 0) + [begun] * (ended > 0 and not end)
 
 
-def missing_letters(cells: Iterable[CellScores]) -> list[str]:
+def missing_letters(cells: Sequence[CellScores]) -> list[str]:
     """Returns how many letters had no likelihood, if answers are letters; empty if all had one."""
-    cell_list = list(cells)
     names = ("missing_letters", "letters", "no_letter", "answers")
-    missing, letters, none, answers = (int(sum(cell.usage.get(name, 0) for cell in cell_list)) for name in names)
+    missing, letters, none, answers = (_sum(cells, name) for name in names)
     if not missing:
         return []
     of_all = f"{none:,} of {answers:,} questions, whose answers are unparsed"
@@ -168,33 +166,30 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
     title = f"{task}: {'likelihoods' if metric.needs else described['answer_form']}, {shots}-shot"
     metrics = {name: known for c in cells for name, known in c.metrics.items()}
-    notes += [*_shortened(cells), *_dropped(cells), *cut_off(cells), *thought(cells, record)]
+    notes += [*_fitted(cells), *cut_off(cells), *thought(cells, record)]
     notes += missing_letters(cells)
     notes += [*one_answer_notes(cells), *rare_notes(cells)]
     table = score_table(title, by_language(cells), notes, set(supported), means(cells, ["Africa"]), metrics)
     tables = [replace(table, signs=[*table.signs, *likelihoods(cells)])]
     of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
     tables += [noting_systems(contrast_table(contrast, metric), cells) for contrast in of_prompts]
-    tables += tree_tables(outlines(cells), {task: metric})
+    tables += tree_tables(outlines(cells))
     return [marked(table, defects_of(cells)) for table in naming_options(tables, cells)]
 
 
-def _shortened(cells: list[CellScores]) -> list[str]:
-    kept_shares, n = [share for cell in cells for share in cell.kept_shares], sum(cell.n for cell in cells)
-    if not kept_shares:
-        return []
-    named = language_names({cell.language for cell in cells if cell.kept_shares})
-    part = f"{np.mean(kept_shares):.0%} of their text was kept on average, {min(kept_shares):.0%} at least"
-    return [f"{len(kept_shares):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}."]
-
-
-def _dropped(cells: list[CellScores]) -> list[str]:
-    shown, n = [number for cell in cells for number in cell.fewer_examples], sum(cell.n for cell in cells)
-    if not shown:
-        return []
-    named = language_names({cell.language for cell in cells if cell.fewer_examples})
-    few = f"{min(shown)} at least, {np.mean(shown):.1f} on average"
-    return [f"{len(shown):,} of {n:,} prompts have fewer examples, to fit the model's context ({named}): {few}."]
+def _fitted(cells: list[CellScores]) -> list[str]:
+    """Returns how many prompts were shortened, and how many have fewer examples, to fit the model's context."""
+    notes, n = [], sum(cell.n for cell in cells)
+    if shares := [share for cell in cells for share in cell.kept_shares]:
+        named = language_names({cell.language for cell in cells if cell.kept_shares})
+        part = f"{np.mean(shares):.0%} of their text was kept on average, {min(shares):.0%} at least"
+        notes.append(f"{len(shares):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}.")
+    if counts := [number for cell in cells for number in cell.fewer_examples]:
+        named = language_names({cell.language for cell in cells if cell.fewer_examples})
+        few = f"{min(counts)} at least, {np.mean(counts):.1f} on average"
+        fewer = f"{len(counts):,} of {n:,} prompts have fewer examples, to fit the model's context"
+        notes.append(f"{fewer} ({named}): {few}.")
+    return notes
 
 
 PLAIN = "tokens that the harness computes, with the whole prompt for each choice"

@@ -24,7 +24,7 @@ from afrieval.report.values import (
     shown_score,
 )
 from afrieval.results.cell_key import PAPER, SUITE, UNCLEANED, prompt_ranges
-from afrieval.results.cell_scores import CellScores
+from afrieval.results.cell_scores import KEPT_APART, CellScores
 from afrieval.results.identity import words
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import CUT, DESCRIPTIONS, GUESSED, NOT_PARSED, REFUSED
@@ -82,20 +82,11 @@ def score_table(
     columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
     columns += [metric_column(name, bounds[name], [row.others.get(name) for row in scores]) for name in others]
     columns += [defective_column(row.n_defect for row in scores)]
-    return Table(
-        kind="scores",
-        title=title,
-        columns=columns,
-        rows=rows_of(columns, map(_record, scores)),
-        notes=[*guess, *unread(scores), *notes],
-        findings=[
-            *(_mean_line(mean, scores, bounds[main]) for mean in means if len(mean.members) > 1),
-            *_not_better(scores),
-        ],
-        about={"task": scores[0].task},
-        signs=[*unreviewed_signs(row.unreviewed for row in scores), *([UNNAMED] if marks else [])],
-        marks=marks,
-    )
+    findings = [_mean_line(mean, scores, bounds[main]) for mean in means if len(mean.members) > 1]
+    findings += _not_better(scores)
+    signs = [*unreviewed_signs(row.unreviewed for row in scores), *([UNNAMED] if marks else [])]
+    rows, all_notes = rows_of(columns, map(score_record, scores)), [*guess, *unread(scores), *notes]
+    return Table("scores", title, columns, rows, all_notes, findings, {"task": scores[0].task}, signs, marks)
 
 
 def run_table(title: str, scores: list[LanguageScore], bounds: list[Bounds]) -> Table:
@@ -105,7 +96,7 @@ def run_table(title: str, scores: list[LanguageScore], bounds: list[Bounds]) -> 
     """
     others = [of for of in dict.fromkeys(bounds) if of != SHARE]
     scale = others[0] if len(others) == 1 else ANY
-    records = [*map(_record, scores)]
+    records = [*map(score_record, scores)]
     for record, row, scale_of_row in zip(records, scores, bounds, strict=True):
         record["shown prompts"] += DEFECTIVE if row.defect else ""
         on_scale, empty = (row.score, row.interval), (None, None)
@@ -120,14 +111,9 @@ def run_table(title: str, scores: list[LanguageScore], bounds: list[Bounds]) -> 
             Column("its 95% CI", "limits", "value interval", scale),
         ]
     columns += [N, defective_column(row.n_defect for row in scores)]
-    return Table(
-        kind="scores",
-        title=title,
-        columns=columns,
-        rows=rows_of(columns, records),
-        notes=[f"{DEFECTIVE}: known defect of {line}." for line in defects],
-        signs=unreviewed_signs(row.unreviewed for row in scores),
-    )
+    notes = [f"{DEFECTIVE}: known defect of {line}." for line in defects]
+    signs = unreviewed_signs(row.unreviewed for row in scores)
+    return Table("scores", title, columns, rows_of(columns, records), notes, signs=signs)
 
 
 _PLACE = [
@@ -138,7 +124,8 @@ _PLACE = [
 _PERCENT = [Column("score", "score"), Column(INTERVAL, "limits", "interval")]
 
 
-def _record(row: LanguageScore) -> dict[str, Any]:
+def score_record(row: LanguageScore) -> dict[str, Any]:
+    """Returns what tables have of a score, by the names of their columns for programs."""
     star = "*" * bool(row.unreviewed)
     prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
     head = {"task": row.task, "language": row.language, "prompt_language": row.prompt_language}
@@ -230,10 +217,10 @@ def named(dimensions: dict[str, Any], name: str) -> str:
 
 def naming_options(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Table]:
     """Returns tables whose titles name the options of their task, since scores depend on them."""
-    options = {
-        c.task: [*c.declared.get("options", {}).values(), *filter(None, [shown_options(c.declared.get("extract", {}))])]
-        for c in cells
-    }
+    options = {}
+    for cell in cells:
+        extract = [name if on else f"no {name}" for name, on in cell.declared.get("extract", {}).items()]
+        options[cell.task] = [*cell.declared.get("options", {}).values(), *extract]
     return [replace(t, title=", ".join([t.title, *options.get(t.about["task"], [])])) for t in tables]
 
 
@@ -247,11 +234,13 @@ def naming_rows(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Ta
     """
     cell_list, named_tables = list(cells), []
     for table in tables:
-        table_cells = [cell for cell in cell_list if _is_about(table, cell)]
-        most, selection = (
-            max((cell.looks for cell in table_cells), default=1),
-            words(cell.selection for cell in table_cells),
-        )
+        table_cells, sides = cell_list, [table.about[end] for end in ("first", "second") if end in table.about]
+        for name in ("task", *KEPT_APART):  # as far as the table says what it is about
+            if name in table.about:
+                table_cells = [cell for cell in table_cells if getattr(cell, name) == table.about[name]]
+        if sides:
+            table_cells = [cell for cell in table_cells if getattr(cell, table.about["dimension"]) in sides]
+        most, selection = max((c.looks for c in table_cells), default=1), words(c.selection for c in table_cells)
         notes = [*table.notes, *[LOOKED.format(most)] * (most > 1)]
         if any(column.form == "score" for column in table.columns):
             notes += unparsed_notes(table_cells, table.kind == "prompts")
@@ -308,20 +297,6 @@ def _starred(table: Table, cells: list[CellScores]) -> Table:
         return table
     marks = {name: f"{table.marks.get(name, '')}*" for name in names}
     return replace(table, marks={**table.marks, **marks}, signs=[*table.signs, *unreviewed_signs(unreviewed.values())])
-
-
-def _is_about(table: Table, cell: CellScores) -> bool:
-    """Returns whether a table is about a cell, as far as it says what it is about."""
-    coordinates, about = {"task": cell.task, **cell.dimensions}, table.about
-    sides = (about["first"], about["second"]) if "first" in about else ()
-    return all(coordinates[name] == about[name] for name in coordinates if name in about) and (
-        not sides or coordinates[about["dimension"]] in sides
-    )
-
-
-def shown_options(options: Mapping[str, bool]) -> str:
-    """Returns options as titles have them: the names of those that are on, and `no NAME` for the others."""
-    return ", ".join(name if on else f"no {name}" for name, on in options.items())
 
 
 def defects_of(cells: Iterable[CellScores]) -> dict[str, str]:

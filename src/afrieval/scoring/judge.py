@@ -27,12 +27,16 @@ class Answered(NamedTuple):
         right: the right answer; empty if the rubric does not show it.
         answer: what a model wrote.
         language: the name of the language that the answer should be in.
+        gold: the right answer of the data.
+        other: an answer to compare it with; None if it is judged by itself.
     """
 
     fields: Mapping[str, str]
     right: str
     answer: str
     language: str
+    gold: Any = None
+    other: str | None = None
 
 
 class Verdict(NamedTuple):

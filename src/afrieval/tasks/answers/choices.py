@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -13,7 +13,6 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.base import CHOICE
-from afrieval.scoring.registry import OF_LABELS, Spec
 from afrieval.tasks.answers.base import AnswerType, Row, require
 from afrieval.tasks.answers.cell_values import digits, label_text, normalise, parse_list
 from afrieval.tasks.data.document import Document
@@ -40,10 +39,6 @@ class Index(AnswerType):
         require(bool(spec.choices) != bool(spec.labels), "either choices or labels must be given")
         super().check(spec)
 
-    def further_metrics(self, spec: TaskFile) -> Sequence[Spec]:
-        """Returns metrics that do not depend on how long the words for labels are."""
-        return OF_LABELS if spec.labels else ()
-
     def parse_row(
         self, spec: TaskFile, row: Row, document: Document, text: Callable[[Any], str], where: str
     ) -> Document:
@@ -64,8 +59,11 @@ class Index(AnswerType):
     def _gold(self, spec: TaskFile, row: Row, n: int) -> int | None:
         """Returns the index of the right choice; a number in the data also counts the texts that are not choices."""
         named = _named(row[spec.choices]) if isinstance(spec.choices, str) else None
-        if named is None:
-            return position(self.cell(spec, row), _names(spec, row, n), spec.first_answer)
+        if named is None:  # it may name a label of the task's, the label of a choice, or a letter
+            columns = list(column_names(spec.choice_labels))
+            cells = parse_list(row[columns[0]]) if len(columns) == 1 else [row[column] for column in columns]
+            labels = [normalise(label) for label in cells] if cells is not None and len(cells) == n else []
+            return position(self.cell(spec, row), spec.labels or labels or list(LETTERS[:n]), spec.first_answer)
         names = [*named]
         gold = position(self.cell(spec, row), names, spec.first_answer)
         choice_names = [name for name, text in named.items() if _is_choice(text)] if n else []
@@ -119,14 +117,6 @@ def _named(cell: Any) -> dict[str, Any] | None:
 
 def _is_choice(text: Any) -> bool:
     return normalise(text).upper() not in ("", "N/A")
-
-
-def _names(spec: TaskFile, row: Row, n: int) -> list[str]:
-    """Returns what the answer of a row may name: the task's labels, the labels of its choices, or letters."""
-    columns = list(column_names(spec.choice_labels))
-    named = parse_list(row[columns[0]]) if len(columns) == 1 else [row[column] for column in columns]
-    labels = [normalise(label) for label in named] if isinstance(named, list) and len(named) == n else []
-    return spec.labels or labels or list(LETTERS[:n])
 
 
 def position(value: Any, names: list[str], first: int) -> int | None:

@@ -11,8 +11,8 @@ from afrieval.results.cell_key import CellKey
 from afrieval.scoring.base import ExtractionContext, Metric, Question, Response
 from afrieval.scoring.metrics.flags import refused, unparsed
 from afrieval.scoring.responses import Generation, of_text, scored
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.examples import examples, kind, ranking, usable
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.data.baselines import Scores
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents
@@ -20,7 +20,6 @@ from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.kinds import TextKeys
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.declaration.task_scoring import by_likelihood
-from afrieval.tasks.prompts.closing_words import closing_lead_in
 from afrieval.tasks.prompts.prompts import (
     Prompt,
     PromptFiles,
@@ -31,7 +30,7 @@ from afrieval.tasks.prompts.prompts import (
     render_header,
     render_to_blank,
 )
-from afrieval.tasks.prompts.vocabulary import CLOSINGS
+from afrieval.tasks.prompts.vocabulary import CLOSINGS, closing_lead_in
 
 log = logging.getLogger("afrieval")
 

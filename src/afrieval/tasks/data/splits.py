@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, parallel_rows, read_rows
-from afrieval.tasks.data.complete_rows import recorded_documents
+from afrieval.tasks.data.complete_rows import joined, recorded_documents
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.documents import check_columns, documents
 from afrieval.tasks.data.files import HUB, SAMPLES, DataFile, SplitFiles, data_files, expected, repositories
 from afrieval.tasks.data.hub import commit
-from afrieval.tasks.data.join import joined
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.data.schema import conversion, fill, filled
 from afrieval.tasks.declaration.known_facts import marked
@@ -167,19 +166,18 @@ def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[
     maps: list[dict[str, str | list[str]]] = conditions if isinstance(conditions, list) else [conditions]
     if columns := [*dict.fromkeys([*(column for each in maps for column in each), *once])]:
         check_columns(columns, rows, spec.name, where)
-    rows = next(filter(None, ([row for row in rows if _begins(row, each)] for each in maps)), [])
+
+    def begins(row: Row, texts: Mapping[str, str | list[str]]) -> bool:
+        allowed = {column: (text,) if isinstance(text, str) else tuple(text) for column, text in texts.items()}
+        return all(str(row[column]).startswith(beginnings) for column, beginnings in allowed.items())
+
+    rows = next(filter(None, ([row for row in rows if begins(row, each)] for each in maps)), [])
     if not once:
         return rows
     firsts: dict[tuple[str, ...], Row] = {}
     for row in rows:
         firsts.setdefault(tuple(str(row[column]) for column in once), row)
     return [*firsts.values()]
-
-
-def _begins(row: Row, texts: Mapping[str, str | list[str]]) -> bool:
-    """Returns whether the text of each column begins with the text for it, or with one of several."""
-    begins = {column: (text,) if isinstance(text, str) else tuple(text) for column, text in texts.items()}
-    return all(str(row[column]).startswith(allowed) for column, allowed in begins.items())
 
 
 def source_of(spec: TaskSpec, source: str) -> str:
@@ -277,7 +275,12 @@ def _table(spec: TaskSpec, language: str, split_files: SplitFiles, source: str, 
     if source != SAMPLES:
         for file, sha256 in zip(files, hashes, strict=True):
             lock.check(file.repository, file.name, sha256)
-    rows = _rows(files, contents, split_files.columns)
+    if files[0].column:  # parallel texts, each of which is a column
+        rows = parallel_rows({f.column: (f.path, content) for f, content in zip(files, contents, strict=True)})
+    else:
+        pairs = zip(files, contents, strict=True)
+        tables = ((file.part, read_rows(file.path, content, split_files.columns)) for file, content in pairs)
+        rows = [{**row, **part} for part, table in tables for row in table]
     if source == SAMPLES:
         rows = [row for row in rows if row.get("split") == split_files.split]
         if not rows:
@@ -286,16 +289,6 @@ def _table(spec: TaskSpec, language: str, split_files: SplitFiles, source: str, 
     first, last = files[0], files[-1]
     name = f"{len(files)} files, {first.path.name} to {last.path.name}" if first.part else first.path.name
     return _Table(rows, sha256, first.repository, name, commit(first.path) if source == HUB else None)
-
-
-def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) -> list[Row]:
-    """Returns the rows of tables, one after the other, or of parallel texts, each of which is a column."""
-    if files[0].column:
-        return parallel_rows({f.column: (f.path, content) for f, content in zip(files, contents, strict=True)})
-    tables = (
-        (file.part, read_rows(file.path, content, columns)) for file, content in zip(files, contents, strict=True)
-    )
-    return [{**row, **part} for part, rows in tables for row in rows]
 
 
 def _samples(spec: TaskSpec, language: str) -> list[DataFile]:

@@ -22,9 +22,16 @@ from afrieval.tasks.answers.choices import BLANK, LETTERS
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.closing_words import END, closing_words
 from afrieval.tasks.prompts.reviews import reviewers
-from afrieval.tasks.prompts.vocabulary import CLOSINGS, answer_words, load_vocabulary, vocabulary_of, with_words
+from afrieval.tasks.prompts.vocabulary import (
+    CLOSINGS,
+    END,
+    answer_words,
+    closing_words,
+    load_vocabulary,
+    vocabulary_of,
+    with_words,
+)
 
 CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
 SIDES = {"from": "source", "to": "target"}
@@ -208,11 +215,6 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
     if spec.chain_of_thought and document.worked:
         return document.worked
     return spec.scoring.answer.example(document, answers(prompt, document, answer_form), prompt.labels)
-
-
-def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
-    """Returns the words before the question on its line, such as `Question:`."""
-    return lines_before(spec, prompt, language)[-1].strip()
 
 
 def lines_before(spec: TaskSpec, prompt: Prompt, language: str) -> list[str]:
