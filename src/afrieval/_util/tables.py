@@ -73,8 +73,8 @@ def decoded(path: Path, content: bytes) -> str:
     """Returns the text of a file in UTF-8, or in UTF-16 or UTF-32, without a byte order mark."""
     start = content[:1000]
     # Without a mark, every other byte of Latin letters is 0 in UTF-16.
-    zeros = tuple(start[offset::2].count(0) * 4 > len(start) for offset in (0, 1))
-    unmarked = {(False, True): "utf-16-le", (True, False): "utf-16-be"}.get(zeros, "utf-8-sig")
+    even, odd = (start[offset::2].count(0) * 4 > len(start) for offset in (0, 1))
+    unmarked = {(False, True): "utf-16-le", (True, False): "utf-16-be"}.get((even, odd), "utf-8-sig")
     try:
         return content.decode(next((coding for mark, coding in MARKS.items() if content.startswith(mark)), unmarked))
     except UnicodeDecodeError as e:
