@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import (
     LEVEL,
-    Estimate,
     Interval,
+    IntervalEstimate,
     linear_values,
     normal_quantile,
     standard_error,
@@ -154,7 +154,7 @@ class DocumentScores:
         return score_interval(self.metric, [self.measures[self.main]], z=self.z)
 
     @property
-    def macro(self) -> Estimate | None:
+    def macro(self) -> IntervalEstimate | None:
         """The mean over parts; None in tasks that declare none."""
         if self.parts is None or not self.metric.is_mean:
             return None

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from afrieval.scoring.base import Array
-from afrieval.scoring.statistics.intervals import Estimate
+from afrieval.scoring.statistics.intervals import IntervalEstimate
 from afrieval.scoring.statistics.tests import SEED, percentile
 
 
-def krippendorff(ratings: Sequence[Mapping[str, str]], levels: Sequence[str], scale: bool) -> Estimate | None:
+def krippendorff(ratings: Sequence[Mapping[str, str]], levels: Sequence[str], scale: bool) -> IntervalEstimate | None:
     """Returns Krippendorff's alpha of any number of raters, each of whom may have left out some answers.
 
     Krippendorff 2018, "Content Analysis", chapter 12. A judge may be one of the raters.
@@ -33,7 +33,7 @@ def krippendorff(ratings: Sequence[Mapping[str, str]], levels: Sequence[str], sc
     return _agreement(pairs, _apart(levels, scale), drawn=1)
 
 
-def weighted_kappa(a: Sequence[str], b: Sequence[str], levels: Sequence[str], scale: bool) -> Estimate | None:
+def weighted_kappa(a: Sequence[str], b: Sequence[str], levels: Sequence[str], scale: bool) -> IntervalEstimate | None:
     """Returns Cohen's kappa of two raters of the same answers, with quadratic weights if levels are steps.
 
     Cohen 1968, "Weighted Kappa"; it depends on how often each of the two uses a level, which alpha does not.
@@ -61,7 +61,7 @@ def _apart(levels: Sequence[str], scale: bool) -> Array:
     return np.asarray((steps[:, None] - steps) ** 2)
 
 
-def _agreement(pairs: Array, apart: Array, drawn: int = 0) -> Estimate | None:
+def _agreement(pairs: Array, apart: Array, drawn: int = 0) -> IntervalEstimate | None:
     """Returns how much closer levels of the same answers are than those of any, with an interval over answers.
 
     Args:
@@ -81,4 +81,4 @@ def _agreement(pairs: Array, apart: Array, drawn: int = 0) -> Estimate | None:
     value = float(of(np.ones((1, n)))[0])
     if np.isnan(value):
         return None
-    return Estimate(value, percentile(of, n, np.random.default_rng(SEED)), n)
+    return IntervalEstimate(value, percentile(of, n, np.random.default_rng(SEED)), n)

@@ -21,7 +21,7 @@ class Interval(NamedTuple):
     high: float
 
 
-class Estimate(NamedTuple):
+class IntervalEstimate(NamedTuple):
     """A number, its interval, which is None where nothing varies, and how many answers or parts it is about."""
 
     value: float

@@ -11,8 +11,8 @@ from afrieval.scoring.base import Array, Metric
 from afrieval.scoring.statistics.intervals import (
     LEVEL,
     Z95,
-    Estimate,
     Interval,
+    IntervalEstimate,
     clustered_wilson,
     least_error,
     linear_values,
@@ -70,7 +70,7 @@ def student(values: Array, n_sure: int, z: float = Z95) -> Interval | None:
     return wilson(p * effective, effective, z)
 
 
-def macro(values: NDArray[np.float64], parts: NDArray[np.int64], z: float = Z95) -> Estimate | None:
+def macro(values: NDArray[np.float64], parts: NDArray[np.int64], z: float = Z95) -> IntervalEstimate | None:
     """Returns the macro average over all parts, each of which counts the same; None if no document has a part.
 
     Args:
@@ -81,7 +81,7 @@ def macro(values: NDArray[np.float64], parts: NDArray[np.int64], z: float = Z95)
     of_parts = [values[parts == part] for part in np.unique(parts[parts >= 0])]
     if not of_parts:
         return None
-    return Estimate(float(np.mean([v.mean() for v in of_parts])), over_parts(of_parts, z), len(of_parts))
+    return IntervalEstimate(float(np.mean([v.mean() for v in of_parts])), over_parts(of_parts, z), len(of_parts))
 
 
 def over_parts(parts: list[NDArray[np.float64]], z: float = Z95) -> Interval:
