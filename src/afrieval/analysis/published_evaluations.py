@@ -61,7 +61,7 @@ def measured(each: CellScores) -> list[EvaluationScore]:
     macro = each.macro
     scores = [EvaluationScore(each.score, "micro" if macro else None, each.main, each.interval, each.n)]
     if macro:
-        scores.append(EvaluationScore(macro.score, "macro", each.main, macro.interval, each.n, macro.parts))
+        scores.append(EvaluationScore(macro.value, "macro", each.main, macro.interval, each.n, macro.n))
     for scored in (each.with_metric(name) for name in each.of_derived if name != each.main):
         scores.append(EvaluationScore(scored.score, None, scored.main, scored.interval, scored.n))
     return scores

@@ -147,7 +147,7 @@ def trees(cells: list[CellScores], name: str) -> list[ScoreTree]:
         fields, whole = levels(of_place[0].declared, name), averaged(of_place)
         branches = [Branch({}, whole.score, whole.interval, len(whole.ids))]
         if macro := whole.macro:
-            branches.append(Branch({}, macro.score, macro.interval, len(whole.ids), macro.parts))
+            branches.append(Branch({}, macro.value, macro.interval, len(whole.ids), macro.n))
         branches += _branches(whole, fields, {}, of_place[0].declared)
         of_places.append(ScoreTree(whole.task, dimensions, fields, branches, of_place, len(whole.ids)))
     return of_places
