@@ -6,13 +6,13 @@ from pathlib import Path
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
-from afrieval.analysis.score_changes import moves
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.commands.score_added import added
 from afrieval.cli.declarations.scoring import CometModel, JudgeOptions, ScoreCommand
 from afrieval.config.arguments import read_options
-from afrieval.report.score_change_tables import Answer, rescored_tables
+from afrieval.report.score_change_tables import rescored_tables
 from afrieval.report.table import Table
+from afrieval.results.changes import moves
 from afrieval.results.comparable_runs import check_run
 from afrieval.results.run_files import locked
 from afrieval.results.run_folder import RunFolder
@@ -60,7 +60,8 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> lis
         )
         for line in rescored_run.left_out:
             note(f"{folder}: left out: {line}")
-        tables = _tables(rescored_run, options)
+        pairs = [(again.before, again.after) for again in rescored_run.cells if again.after.n]
+        tables = rescored_tables(moves(pairs), rescored_run.cells, options.n, {"run": str(folder)})
         try:
             rescored_run.check_versions()
         except UserError as e:
@@ -84,14 +85,3 @@ def _outcome(rescored_run: Rescored, new: bool, dry: bool) -> str:
     raised = [f"{task} {old} to {to}" for task, (old, to) in rescored_run.versions.items() if old != to]
     versions = f"; new versions: {', '.join(raised)}" if raised else ""
     return f"{counted}; {'dry run, nothing is written' if dry else 'new scores are written'}{versions}"
-
-
-def _tables(rescored_run: Rescored, options: ScoreCommand) -> list[Table]:
-    answers = [
-        Answer(of.after.task, of.after.language, of.after.prompt_language, of.after.prompt, *changed[:3])
-        for of in rescored_run.cells
-        for changed in of.changed
-        if changed.before != changed.after
-    ]
-    pairs = [(of.before, of.after) for of in rescored_run.cells if of.after.n]
-    return rescored_tables(moves(pairs), answers, options.n, {"run": str(rescored_run.run.path)})

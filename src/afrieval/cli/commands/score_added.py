@@ -14,7 +14,7 @@ from afrieval.results.comparable_runs import check_run
 from afrieval.results.run_files import locked
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.finish import Summary
-from afrieval.run.judge_model import JudgeModel, judge_settings, load_judge, most_cost
+from afrieval.run.judge_model import judge_model
 from afrieval.run.judging import Judge, judge_of
 from afrieval.run.scorer import Scorer, lacking_metric, score_stored
 from afrieval.scoring.learned import COMET, learned_name
@@ -57,28 +57,27 @@ def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
 
 
 def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
-    settings = judge_settings(str(options.judge.model), options.judge.max_cost, options.judge.max_tokens)
+    model = judge_model(str(options.judge.model), options.judge.max_cost, options.judge.max_tokens)
     against = options.judge.against and user_path(options.judge.against)
     if against:
         check_run(against)
         if against.resolve() in map(Path.resolve, folders):
             raise UserError(f"{against} would be compared with itself", "name another run as --judge.against")
 
-    def judge(run: RunFolder, model: JudgeModel | None = None) -> Judge:
-        name, other = str(settings.model.model_name), RunFolder(against) if against else None
-        return judge_of(run, name, options.task.folder, other, model)
+    def judge(run: RunFolder) -> Judge:
+        return judge_of(run, model, options.task.folder, RunFolder(against) if against else None)
 
     planned = [judge(RunFolder(folder)) for folder in folders]  # refused before a model is loaded
     if not options.dry_run:
-        loaded = load_judge(settings)
-        return _tables(folders, lambda run: judge(run, loaded))
+        model.load()
+        return _tables(folders, judge)
     for each in planned:
         changed = each.rubrics_changed
         for task in changed:
             note(f"{each.run.path}: {each.removes.format(task=task)}")
         todo = lacking_metric(each.run, each.cells, each.name, changed)
-        questions = [question for address, line in todo for question in each.read(address, line).questions]
-        cost = most_cost(settings, questions)
+        questions = [question for address, line in todo for question in each.questions(address, line)]
+        cost = model.most_cost(questions)
         note(f"{each.run.path}: {each.name} for {len(todo):,} answers{cost}; nothing is written")
     return []
 
