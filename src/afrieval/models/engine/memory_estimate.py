@@ -100,7 +100,7 @@ def measured(work: Callable[Concatenate[Any, P], None]) -> Callable[Concatenate[
     """Makes some work of a model return how many bytes it takes at most, by device."""
 
     @wraps(work)
-    def estimate(lm: EngineModel, *args: P.args, **kwargs: P.kwargs) -> Bytes:
+    def estimate(lm: EngineModel, /, *args: P.args, **kwargs: P.kwargs) -> Bytes:
         return footprint(lm, lambda stand_in: work(stand_in, *args, **kwargs))
 
     return estimate
