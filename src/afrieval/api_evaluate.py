@@ -18,7 +18,7 @@ from afrieval.config.files import Settings, flat, parse, read_file, suite_file
 from afrieval.config.options import options_of
 from afrieval.config.settings import ChatTags, EvalConfig, ModelConfig, RunConfig
 from afrieval.config.short_form import DAILY, full_name, model_settings, task_settings
-from afrieval.exchange.loggers import checked, log_run
+from afrieval.exchange.loggers import check_loggers, log_run
 from afrieval.models.load import Loaded, left_as_it_was, same_random_numbers
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.finish import finish
@@ -165,7 +165,8 @@ def _model(
 
 
 def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
-    with same_random_numbers(), open_run(checked(config)) as session:
+    check_loggers(config.loggers, config.task)
+    with same_random_numbers(), open_run(config) as session:
         ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None
         evaluate_until(session, ready)
         finish(session)

@@ -38,7 +38,10 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
     Raises:
         UserError: for an unknown task, language, prompt, answer form or folder.
     """
-    config = _from_anywhere(config)
+    source = config.data.source
+    source = source if source in (HUB, SAMPLES) else str(check_folder(source).resolve())
+    own_folders = [str(user_path(folder).resolve()) for folder in config.task.folders]
+    config = replace(config, data=DataConfig(source), task=replace(config.task, folder=own_folders or None))
     folders = named_folders(config.task)
     rest = {"eval": {key: getattr(config.eval, key) for key in KEPT}, "data": asdict(config.data)}
     written: dict[str, Definition] = {}
@@ -83,18 +86,10 @@ def _suite(name: str, end: str, task: TaskConfig, written: dict[str, Definition]
     groups: dict[str, Definition] = {}
     for member in tasks:
         languages = [each for code in task.languages if (each := f"{member}_{code}{end}") in written]
-        metrics = written.get(f"{member}_african{end}", {}).get(
-            "aggregate_metric_list", []
-        )  # not if all are from elsewhere
+        african = written.get(f"{member}_african{end}", {})  # none if all are from elsewhere
+        metrics = african.get("aggregate_metric_list", [])
         groups |= _group(f"{name}_{member}{end}", languages, [metric["metric"] for metric in metrics])
     return groups | _group(f"{name}{end}", list(groups), [])
-
-
-def _from_anywhere(config: RunConfig) -> RunConfig:
-    if config.data.source not in (HUB, SAMPLES):
-        config = replace(config, data=DataConfig(str(check_folder(config.data.source).resolve())))
-    folders = [str(user_path(folder).resolve()) for folder in config.task.folders]
-    return replace(config, task=replace(config.task, folder=folders or None))
 
 
 def _of_task(spec: TaskSpec, task: TaskConfig, rest: Mapping[str, Any]) -> dict[str, Definition]:

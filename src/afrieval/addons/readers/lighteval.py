@@ -15,7 +15,6 @@ from afrieval._util.stamps import digest
 from afrieval._util.terminal import note
 from afrieval.exchange.foreign_cells import (
     Answered,
-    Evaluated,
     RunReader,
     cell_of,
     id_number,
@@ -151,23 +150,21 @@ def _cell(task: LightevalTask, model: str) -> CellScores | str:
     form = "generate" if generated else scored_form(choice for of in details for choice in of["doc"]["choices"])
     examples = [str(shot.get("query")) for of in details for shot in of["doc"].get("fewshot_samples") or []]
     return cell_of(
-        Evaluated(
-            program=PROGRAM,
-            task=task.name,
-            model=model,
-            shots=task.shots,
-            answer_form=form,
-            metric=metric,
-            documents=[_answered(detail, metric, generated) for detail in details],
-            comparable_on={
-                "task version": config.get("version"),
-                "few-shot rows": digest("\0".join(sorted(examples))) if task.shots else [],
-                "limit of answers": config.get("generation_size") if generated else None,
-            },
-            recorded_settings=_may(task.results["config_general"]),
-            path=task.path,
-            limited="sample" if task.results["config_general"].get("max_samples") else "all",  # it shuffles them
-        )
+        program=PROGRAM,
+        task=task.name,
+        model=model,
+        shots=task.shots,
+        answer_form=form,
+        metric=metric,
+        documents=[_answered(detail, metric, generated) for detail in details],
+        comparable_on={
+            "task version": config.get("version"),
+            "few-shot rows": digest("\0".join(sorted(examples))) if task.shots else [],
+            "limit of answers": config.get("generation_size") if generated else None,
+        },
+        recorded_settings=_may(task.results["config_general"]),
+        path=task.path,
+        limited="sample" if task.results["config_general"].get("max_samples") else "all",  # it shuffles them
     )
 
 
