@@ -87,7 +87,13 @@ def evaluate(model: Model, tasks: Names | None = None, *, chat_template: bool | 
     with _model(model, config.model, config.eval, list(flags)) as (of_model, loaded):
         config = replace(config, model=of_model)
         _check(config, needs_model=True)
-        return _run(config, loaded)
+        check_loggers(config.loggers, config.task)
+        with same_random_numbers(), open_run(config) as session:
+            ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None
+            evaluate_until(session, ready)
+            finish(session)
+            log_run(config, session.stored)
+    return Run(session.stored.path, config.reference)
 
 
 def _settings(options: Mapping[str, Any]) -> Settings:
@@ -162,13 +168,3 @@ def _model(
         yield replace(model, **changes), None
     else:
         yield settings, None
-
-
-def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
-    check_loggers(config.loggers, config.task)
-    with same_random_numbers(), open_run(config) as session:
-        ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None
-        evaluate_until(session, ready)
-        finish(session)
-        log_run(config, session.stored)
-    return Run(session.stored.path, config.reference)

@@ -38,7 +38,7 @@ def test_task_file_beats_model_file_and_flags_beat_both(files: tuple[Path, Path]
     words = ["--model-config-yaml", str(files[0]), "--task-config-yaml", str(files[1])]
     config = read(*words)
     assert (config.eval.num_fewshot, config.eval.limit, config.model.dtype) == (2, 7, "float16")
-    assert config.task_names == ["afrixnli"] and config.task.languages == ["yor"]
+    assert config.task.names == ["afrixnli"] and config.task.languages == ["yor"]
     for flags in (["--eval.num_fewshot", "5", *words], [*words, "--eval.num_fewshot", "5"]):
         assert read(*flags).eval.num_fewshot == 5
 
@@ -97,7 +97,7 @@ def test_lists_with_and_without_brackets() -> None:
     for text in ("yor,hau", "[yor, hau]", "[yor,hau]"):
         assert read(*ENOUGH, "--task.languages", text).task.languages == ["yor", "hau"]
     assert read(*ENOUGH, "--task.prompts", "2").task.prompts == [2]
-    assert read("--model.model_name", "m", "--task.task_name", "a,b,a").task_names == ["a", "b"], "twice runs once"
+    assert read("--model.model_name", "m", "--task.task_name", "a,b,a").task.names == ["a", "b"], "twice runs once"
 
 
 def test_backend_arguments_together_and_one_by_one(tmp_path: Path) -> None:

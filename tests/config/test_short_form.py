@@ -56,12 +56,12 @@ def test_every_model_file_has_one_name() -> None:
 
 @pytest.mark.parametrize("words", [("afrixnli,sib200",), ("afrixnli, sib200",), ("afrixnli", "sib200")])
 def test_tasks_are_separated_by_commas_or_blanks(words: tuple[str, ...]) -> None:
-    assert read("demo", *words).task_names == ["afrixnli", "sib200"]
+    assert read("demo", *words).task.names == ["afrixnli", "sib200"]
 
 
 def test_a_list_of_tasks_may_be_longer_than_a_path() -> None:
     names = ",".join(["afrixnli", "afrimmlu"] * 3_000)
-    assert read("demo", names).task_names == ["afrixnli", "afrimmlu"]
+    assert read("demo", names).task.names == ["afrixnli", "afrimmlu"]
 
 
 def test_a_suite_and_a_task_file_bring_their_settings(tmp_path: Path) -> None:

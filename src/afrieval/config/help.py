@@ -67,12 +67,10 @@ def _row(head: str, option: Option, width: int) -> list[str]:
     what = visible(re.split(r"(?<=\.) ", f"{option.help} ")[0].strip())
     blank = " " * width
     first = f"  {head}".ljust(width)
-    if len(first) > width or first.endswith(head):
-        return [
-            first,
-            *fill(what, WIDTH, initial_indent=blank, subsequent_indent=blank, break_on_hyphens=False).splitlines(),
-        ]
-    return fill(what, WIDTH, initial_indent=first, subsequent_indent=blank, break_on_hyphens=False).splitlines()
+    fits = len(first) <= width and not first.endswith(head)
+    start = first if fits else blank
+    text = fill(what, WIDTH, initial_indent=start, subsequent_indent=blank, break_on_hyphens=False)
+    return [*([] if fits else [first]), *text.splitlines()]
 
 
 def _entry(option: Option) -> str:

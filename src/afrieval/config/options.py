@@ -61,15 +61,21 @@ class Options:
     __pydantic_config__ = CLOSED
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunOptions(Options):
-    """Base of what commands declare that take the settings of a run as well.
+    """Base of what commands declare that take the settings of a run as well: the files that hold some.
 
     Attributes:
         refused: settings that the command does not take, to what to do instead.
     """
 
     refused: ClassVar[Mapping[str, str]] = {}
+    config: File | None = None
+    """YAML file with all settings of a run, as afrieval run --print-config prints them. Default: no file."""
+    model_config_yaml: File | None = None
+    """YAML file with model options, as in configs/models/, and an optional eval: map. Default: no file."""
+    task_config_yaml: File | None = None
+    """YAML file with task options, as in configs/tasks/, and optional eval: and model: maps. Default: no file."""
 
 
 @dataclass(frozen=True)

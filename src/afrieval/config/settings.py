@@ -300,23 +300,3 @@ class RunConfig:
     def loggers(self) -> list[str]:
         """The programs to log to."""
         return list(self.log) or (["wandb"] if self.task.wandb_project else [])
-
-    @property
-    def task_names(self) -> list[str]:
-        """The declared tasks to run, in order."""
-        return self.task.names
-
-    @property
-    def asks_memorisation(self) -> bool:
-        """Whether the run asks what a model remembers of other tasks."""
-        return MEMORISATION in self.task_names
-
-    @property
-    def harness_names(self) -> list[str]:
-        """The harness tasks to run that are given by name, in order."""
-        return self.task.harness_names
-
-    @property
-    def wants_harness(self) -> bool:
-        """Whether any task of the harness is to run."""
-        return self.task.wants_harness

@@ -1,4 +1,4 @@
-"""Options that several commands have: files of settings, MODEL and TASKS, a new task, and files for tables."""
+"""Options that several commands have: MODEL and TASKS, a new task, and files for tables."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -22,18 +22,6 @@ class TableFiles(Options):
     """The same, as Markdown. Default: no file."""
     latex: File | None = None
     """The same, as LaTeX. Default: no file."""
-
-
-@dataclass(frozen=True)
-class Files(Options):
-    """Files that hold settings."""
-
-    config: File | None = None
-    """YAML file with all settings of a run, as afrieval run --print-config prints them. Default: no file."""
-    model_config_yaml: File | None = None
-    """YAML file with model options, as in configs/models/, and an optional eval: map. Default: no file."""
-    task_config_yaml: File | None = None
-    """YAML file with task options, as in configs/tasks/, and optional eval: and model: maps. Default: no file."""
 
 
 @dataclass(frozen=True)

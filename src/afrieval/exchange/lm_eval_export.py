@@ -46,7 +46,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
     rest = {"eval": {key: getattr(config.eval, key) for key in KEPT}, "data": asdict(config.data)}
     written: dict[str, Definition] = {}
     plain = replace(config.task, variant="direct", prompt_language="eng")
-    if not config.task_names:  # those with complete prompts depend on a model, and are exported by name
+    if not config.task.names:  # those with complete prompts depend on a model, and are exported by name
         loaded = [load_task(name, folders) for name in task_names(folders)]
         plain = replace(plain, task_name=[spec.name for spec in loaded if not (spec.prompt or spec.texts)])
     specs = chosen_tasks(replace(config, task=plain))
@@ -54,7 +54,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         if spec.texts:
             why = "measures the likelihood of each token, which the harness does not keep"
             raise UserError(f"{spec.name} cannot be exported: it {why}", "run it with afrieval")
-        if config.task_names:
+        if config.task.names:
             named_languages(spec, config.task)
         if spec.prompt:
             form = answer_form(spec, config.task)
@@ -64,7 +64,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         written |= _of_task(spec, replace(config.task, variant="direct"), rest)
         if spec.translate and not config.task.uncleaned:
             written |= _of_task(translated(spec), replace(config.task, variant="translate"), rest)
-    for group in set(META_GROUPS) & set(config.task_names):
+    for group in set(META_GROUPS) & set(config.task.names):
         written |= _group(group, [spec.name for spec in specs if spec.evals], [])
     for suite, task in shipped_suites().items():
         for end in ENDS.values():

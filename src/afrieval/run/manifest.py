@@ -146,7 +146,7 @@ def default_folder(config: RunConfig, cells: Sequence[Cell] = (), form: str = ""
         *_words({"unseen": task.unseen}),
         ("translate", task.variant == "translate"),
         (f"max{evaluation.max_gen_toks}", evaluation.max_gen_toks),
-        ("clean", task.clean_prompts and config.wants_harness),
+        ("clean", task.clean_prompts and config.task.wants_harness),
         (model.model_type, model.model_type != ModelConfig.model_type),
         ("chat", model.chat_template),
         *_words({"tags": asdict(model.chat_tags) if model.has_chat_tags else None, "system": model.chat_system}),
@@ -158,7 +158,7 @@ def default_folder(config: RunConfig, cells: Sequence[Cell] = (), form: str = ""
         (evals.name if evals else "", evals and evals != llama(model.model_name)),
         ("samples", config.data.source == "samples"),
     ]
-    names = [*config.task_names, *(task.of or []), *_of_template(task.task_template or ""), *config.harness_names]
+    names = [*config.task.names, *(task.of or []), *_of_template(task.task_template or ""), *config.task.harness_names]
     settings = "-".join(word for word, applies in words if applies)
     return Path("runs") / (_plain(task.suite) if task.suite else _joined(names)) / _model_folder(model) / settings
 

@@ -63,7 +63,7 @@ def _write_baselines(config: RunConfig, options: CheckDataCommand) -> int:
 
 def _tasks(config: RunConfig, checked: Callable[[TaskSpec], object]) -> list[TaskSpec]:
     """Returns the named tasks, or all that can be checked and whose data the source has."""
-    if config.task_names:
+    if config.task.names:
         specs = chosen_tasks(config)
         for spec in specs:
             check_source(spec, config.data.source)

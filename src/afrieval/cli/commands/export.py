@@ -55,9 +55,9 @@ def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
     for name, value in (("run", runs), ("reference", config.reference)):
         if value:
             raise UserError(f"--{name} has no effect with --to harness", "leave it out")
-    if config.wants_harness:
+    if config.task.wants_harness:
         raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
-    if config.asks_memorisation:
+    if MEMORISATION in config.task.names:
         raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
 
     from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions  # needs lm_eval itself
