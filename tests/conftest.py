@@ -94,6 +94,7 @@ class Outcome(NamedTuple):
 
 
 Cli = Callable[..., Outcome]
+Refusal = Callable[..., str]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -207,6 +208,19 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         code = main([str(w) for w in words])
         captured = capsys.readouterr()
         return Outcome(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def refusal(cli: Cli) -> Refusal:
+    """Returns a function that runs `afrieval` with words that it refuses, and gives what it says: error and cure."""
+
+    def run(*words: object) -> str:
+        done = cli(*words)
+        assert done.code == 2 and "Traceback" not in done.err, done
+        assert [line.partition(": ")[0] for line in done.err.splitlines()[-2:]] == ["error", "hint"]
+        return done.err
 
     return run
 

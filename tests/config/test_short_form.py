@@ -145,7 +145,6 @@ def test_what_no_language_is_called_stays_as_it_is() -> None:
 BAD = {
     "a backend for a model": (("hf", "afrixnli"), "hf is a backend", "--model.model_type hf"),
     "a suite among tasks": (("demo", "afrobench,sib200"), "afrobench has settings of its own", "by itself"),
-    "no file": (("configs/models/dmo.yaml", "afrixnli"), "dmo.yaml", "demo.yaml"),
     "an unknown suite": (("demo", "--task.suite", "iroko"), "no suite 'iroko'", "irokobench"),
     "two models": (("demo", "afrixnli", "--model.model_name", "x"), "both name a model", "one of them"),
     "two files": (
