@@ -1,6 +1,5 @@
 """compare on stored runs: the tables, the files, and what cannot be compared."""
 
-import csv
 import json
 import re
 import shutil
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from tests.conftest import Cli, Refusal
+from tests.conftest import Cli, Refusal, csv_rows
 
 import afrieval
 from afrieval._util.errors import UserError
@@ -57,8 +56,9 @@ def test_another_metric(cli: Cli, runs: dict[str, Path]) -> None:
         for name in ("acc", "acc_norm")
     }
     assert tables["acc"] == json.loads(cli("compare", runs["zero"], "--json", "-").out)
-    with (runs["zero"] / "summary.csv").open(encoding="utf-8") as file:
-        rows = [r for r in csv.DictReader(file) if r["language"] == "yor" and r["prompt_language"] == "eng"]
+    rows = [
+        r for r in csv_rows(runs["zero"] / "summary.csv") if r["language"] == "yor" and r["prompt_language"] == "eng"
+    ]
     for name, column in (("acc", "score"), ("acc_norm", "acc_norm")):
         (row,) = (r for r in tables[name][0]["rows"] if r["language"] == "yor")
         assert row["first_score"] == pytest.approx(sum(float(r[column]) for r in rows) / len(rows))
@@ -72,8 +72,7 @@ def test_the_files(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     tables = json.loads(written["json"].read_text())
     (contrast,) = [t for t in tables if t["title"].startswith("afrimmlu: native")]
     row = next(r for r in contrast["rows"] if r["language"] == "yor")
-    with (tmp_path / "t-contrast.csv").open() as file:
-        flat = next(r for r in csv.DictReader(file) if r["language"] == "yor")
+    flat = next(r for r in csv_rows(tmp_path / "t-contrast.csv") if r["language"] == "yor")
     assert f"{flat['gained']}/{flat['lost']}" in next(line for line in read if line.startswith("Yoruba"))
     assert not written["csv"].exists() and (tmp_path / "t-means.csv").exists()
     assert float(flat["first_score"]) == row["first_score"] and row["n"] == 8 and "second_score" in row
@@ -190,8 +189,7 @@ def test_tasks_with_published_evaluations(run_demo: Cli, cli: Cli, tmp_path: Pat
         pairs = [(s[row["metric"]], s["published_correct"]) for s in samples if s["metrics"]]
         assert row["both_right"] == pairs.count((1.0, True)) and row["only_published"] == pairs.count((0.0, True))
         assert row["n"] == len(pairs)
-    with (tmp_path / "run/summary.csv").open() as file:
-        ifeval, mmlu = csv.DictReader(file)
+    ifeval, mmlu = csv_rows(tmp_path / "run/summary.csv")
     assert ifeval["metric"] == "prompt_level_strict_acc" and ifeval["ifeval_meta_mean"] and not ifeval["macro"]
     assert int(mmlu["parts"]) == len({s["part"] for s in samples}) and mmlu["macro"] and not mmlu["ifeval_meta_mean"]
 
@@ -242,8 +240,8 @@ def test_compare_shows_those_that_are_asked_for(stored: Path, cli: Cli, tmp_path
     (table,) = json.loads((tmp_path / "t.json").read_text())
     stem = next(row for row in table["rows"] if row["category"] == "STEM")
     assert stem["published Llama-3-8B-deepeval"] == 0.43 and stem["score"] == pytest.approx(1 / 3)
-    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["published Llama-3-8B-deepeval"] for row in csv.DictReader(file)][2:] == ["0.43", "0.6", "0.61", ""]
+    published = [row["published Llama-3-8B-deepeval"] for row in csv_rows(tmp_path / "t.csv")]
+    assert published[2:] == ["0.43", "0.6", "0.61", ""]
 
 
 def test_python_shows_the_same(stored: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import TOFU, TWO_TASKS, Cli, Refusal
+from tests.conftest import TOFU, TWO_TASKS, Cli, Refusal, content
 
 from afrieval.results.packed import PACKED
 from afrieval.results.run_files import sample_files
@@ -24,10 +24,6 @@ KINDS = {
 def runs(demo_copy: Callable[..., Path]) -> dict[str, Path]:
     """Copies of the runs, at the same places in each test, since tables name them."""
     return {name: demo_copy(*words.split(), name=name) for name, words in KINDS.items()}
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_every_command_says_the_same(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:

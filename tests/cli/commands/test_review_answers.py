@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from openpyxl import load_workbook
-from tests.conftest import Cli, Refusal
+from tests.conftest import Cli, Refusal, content, csv_rows
 from tests.tasks.small_task import declaration, write_declaration
 from tests.tools.review.test_forms import body, needs_browser
 
@@ -103,11 +103,6 @@ def ratings(cli: Cli, *words: object) -> Any:
 def lines(run: str) -> list[Sample]:
     (name,) = cell_names(Path(run))
     return read_samples(sample_path(Path(run), name))
-
-
-def content(*runs: str) -> dict[str, bytes]:
-    paths = [path for run in runs for path in Path(run).iterdir() if path.name != ".lock"]
-    return {str(path): path.read_bytes() for path in paths}
 
 
 def by_number(row: dict[str, str]) -> str:
@@ -307,8 +302,7 @@ def test_packing_and_exports_keep_ratings_and_copies_for_boards_no_names(place: 
     at, rated = next((n, line) for n, line in enumerate(lines("wise")) if "ratings" in line)
     assert rated["ratings"] == {"Amina": str(1 + at % 3), "Bello": str(1 + at % 3)}
     assert cli("export", "--to", "csv", "tables", "--run", "wise").code == 0
-    with Path("tables/samples.csv").open(encoding="utf-8") as file:
-        exported = list(csv.DictReader(file))[at]
+    exported = csv_rows(Path("tables/samples.csv"))[at]
     assert json.loads(exported["ratings"]) == rated["ratings"] and exported["measure people"] == str(rated["people"])
     assert json.loads(exported["judged"]) == {"judge_x": "1"}
     cli("check-runs", ".", "-o", "copies")

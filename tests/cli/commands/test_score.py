@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import ROOT, Cli, Refusal
+from tests.conftest import ROOT, Cli, Refusal, content
 
 from afrieval.models.backends.hf import HF
 from afrieval.results.run_files import read_run, sample_files, sample_path, write_run
@@ -71,10 +71,6 @@ def change(path: Path, old: str, new: str) -> None:
 
 def raise_version(tasks: Path, name: str = "afrimgsm") -> None:
     change(tasks / name / "task.yaml", "version: 3", "version: 4")
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_scores_that_moved_need_a_new_version(

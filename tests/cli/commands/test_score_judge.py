@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.conftest import Cli, Refusal
+from tests.conftest import Cli, Refusal, content
 from tests.models.loopback import Loopback, serving
 from tests.tasks.small_task import declaration, write_declaration
 
@@ -105,10 +105,6 @@ def words(server: Loopback, tasks: Path, tmp_path: Path) -> list[object]:
 
 def lines(folder: Path) -> list[Sample]:
     return [line for name in cell_names(folder) for line in read_samples(sample_path(folder, name))]
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
 
 
 def test_answers_are_judged_by_the_rubric(

@@ -1,7 +1,5 @@
 """show prints the tables at the end of a run again, from its folder alone."""
 
-import csv
-import io
 import json
 import shutil
 from collections.abc import Callable
@@ -9,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import TOFU, TWO_TASKS, Cli, of_demo
+from tests.conftest import TOFU, TWO_TASKS, Cli, csv_rows, of_demo
 from tests.harness_collection import Run
 
 from afrieval.results.run_files import read_run, sample_path, write_run
@@ -69,7 +67,7 @@ def test_several_runs(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.glob("*.csv")} == {
         f"all-{kind}.csv" for kind in ("scores", "contrast", "suite", "work", "heat")
     }
-    files = {p.stem: list(csv.DictReader(io.StringIO(p.read_text()))) for p in tmp_path.glob("*.csv")}
+    files = {p.stem: csv_rows(p) for p in tmp_path.glob("*.csv")}
     assert all(f"wrote {tmp_path / name}.csv" in done.err for name in files)
     assert {row["table"] for row in files["all-suite"]} == {"suite"}
     assert all(0 <= float(row["mean"]) <= 1 for row in files["all-suite"]), "a share, as all scores of tasks are"
