@@ -19,7 +19,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,6 +35,8 @@ RUNS: dict[str, list[str]] = {
     ],
     "others": ["demo", "multiblimp,idm_winogrande,brighter_emotions,global_piqa", *SAMPLES, *SHORT, "--prompts", "1"],
     "unlearning": ["demo", "tofu", *SAMPLES, *SHORT],
+    "muse": ["demo", "muse", *SAMPLES, *SHORT],
+    "judged": ["demo", "aya_dolly", *SAMPLES, "--languages", "yor,hau", *SHORT],
     "llama": ["demo", "meta_gpqa,meta_ifeval,meta_math,meta_mmlu,meta_mmlu_instruct", *SAMPLES, *SHORT],
 }
 REAL: dict[str, list[str]] = {
@@ -44,6 +46,25 @@ REAL: dict[str, list[str]] = {
         *("gpt-4o", "afrixnli", "--model.model_type", "recorded", "--languages", "swa", "--prompts", "1"),
         *("--answer-form", "generate", "--model.backend_args.column", "output"),
         f"--model.backend_args.file={os.environ.get('AFRIEVAL_DATA')}/recorded/afrixnli_gpt4o__swa.csv",
+    ],
+}
+JUDGE = ["--metric", "judge", "--judge.model", "demo", "--judge.max_tokens", "16"]  # of the run "judged"
+PRINTED: dict[str, list[str]] = {  # what other commands print and write; RUNS stands for the folder of stored runs
+    "plan": ["plan", "demo", "afrixnli,afrimmlu,afrimgsm", *SAMPLES, *TWO],
+    "preview": ["preview", "afrixnli,masakhaner,afrimgsm", *SAMPLES, *TWO, "--shots", "1"],
+    "samples": ["samples", "RUNS/texts", "--tasks", "afrimmlu", "--languages", "yor", "--prompts", "eng1,native1"],
+    "check-data": ["check-data", "afrixnli,afrimmlu,masakhaner,flores,belebele", *SAMPLES],
+    "check-runs": ["check-runs", "RUNS"],
+    "review": ["review", "sheet", "--language", "yor", "-o", "OUT/yor.csv"],
+    "answers": ["review", "answers", "RUNS/judged", "--language", "hau", "-o", "OUT/hau.csv"],
+    "rescored": ["score", "RUNS/generated", "--dry-run"],
+}
+PRINTED_REAL: dict[str, list[str]] = {
+    "check-real": ["check-data", "afrixnli,afrimmlu,afrimgsm"],
+    "plan-real": ["plan", "demo", "afrixnli,afrimmlu,afrimgsm", *TWO, "--precision", "5", "--difference", "5"],
+    "race": [
+        *("race", "demo", "T5", "--tasks", "afrixnli", "--languages", "yor,hau", "--prompts", "1"),
+        *("--sample", "100", "--out", "OUT/race"),
     ],
 }
 RUNS["other"] = ["T5", *RUNS["texts"][1:]]
@@ -63,6 +84,7 @@ VOLATILE = [  # what differs from run to run, and what stands for it
     (r"\b[\d.,]+ (s|ms|seconds|minutes|min|MB|GB|GiB)\b", "SOME UNITS"),
     (r"\b[\d.,]+ ((input |output )?tokens|requests|questions|documents) (a|per) second", "A RATE"),
     (r"\b[0-9a-f]{40}\b", "COMMIT"),
+    (r"free on .*", "FREE MEMORY"),
 ]
 
 
@@ -85,6 +107,7 @@ def make(folder: Path, names: list[str]) -> None:
     shutil.copytree(folder / "runs" / HALF, folder / "half")
     halve(folder / "half")
     views(folder / "runs", folder / "views", names)
+    printed(folder / "runs", folder / "printed", names)
     words(folder / "words")
 
 
@@ -97,9 +120,11 @@ def check(folder: Path, names: list[str]) -> int:
             shutil.copytree(folder / "runs" / name, stored / name)
         evaluate(new / "runs", names)
         views(stored, new / "views", names)
+        printed(stored, new / "printed", names)
         words(new / "words")
         pairs = [(folder / "runs" / name, new / "runs" / name) for name in names]
         pairs += [(folder / "views" / path.name, path) for path in (new / "views").iterdir()]
+        pairs += [(folder / "printed" / path.name, path) for path in (new / "printed").iterdir()]
         pairs += [(folder / "words", new / "words")]
         if HALF in names:
             shutil.copytree(folder / "half", new / "half")
@@ -116,6 +141,8 @@ def evaluate(folder: Path, names: list[str]) -> None:
     for name in names:
         begin = time.perf_counter()
         called("run", *(t5() if word == "T5" else word for word in (RUNS | REAL)[name]), "--out", folder / name)
+        if name == "judged":
+            called("score", folder / name, *JUDGE)
         print(f"{time.perf_counter() - begin:6.1f} s  {name}", file=sys.stderr, flush=True)
 
 
@@ -144,6 +171,19 @@ def views(runs: Path, folder: Path, names: list[str]) -> None:
         called("leaderboard", runs, "-o", folder / "board")
 
 
+def printed(runs: Path, folder: Path, names: list[str]) -> None:
+    """Writes what other commands print and write, but for those that read runs which are not there."""
+    for name, line in (PRINTED | (PRINTED_REAL if {*REAL} & {*names} else {})).items():
+        if not {word.removeprefix("RUNS/") for word in line if word.startswith("RUNS/")} <= {*names}:
+            continue
+        out = folder / name
+        out.mkdir(parents=True)
+        arguments = [word.replace("RUNS", str(runs)).replace("OUT", str(out)) for word in line]
+        codes = (0, 1, 2) if line[0].startswith("check") else (0,)  # 1 and 2: defects, runs that are refused
+        text = called(*(t5() if word == "T5" else word for word in arguments), codes=codes)
+        (out / "printed.txt").write_text(text, encoding="utf-8")
+
+
 def words(folder: Path) -> None:
     """Writes the help of each command, its list of tasks, and the names that the package exports."""
     folder.mkdir(parents=True)
@@ -168,16 +208,16 @@ def t5() -> Path:
     return folder if folder.is_dir() else tiny_t5(folder)
 
 
-def called(*arguments: object) -> str:
+def called(*arguments: object, codes: Sequence[int] = (0,)) -> str:
     """Calls the command line in this process and returns what it prints; ends with it where it fails."""
     from afrieval.cli.main import main as afrieval
 
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
         code = afrieval(list(map(str, arguments)))
-    if code:
-        sys.exit(f"{printed.getvalue()[-2000:]}\nfailed: afrieval {' '.join(map(str, arguments))}")
-    return printed.getvalue()
+    if code not in codes:
+        sys.exit(f"{text.getvalue()[-2000:]}\nfailed: afrieval {' '.join(map(str, arguments))}")
+    return text.getvalue()
 
 
 def differences(before: Path, after: Path) -> Iterator[str]:

@@ -37,7 +37,7 @@ def changes(spec: TaskSpec, number: int) -> list[str]:
     paths = (harness_file(spec, code, number) for code in (ENGLISH, *spec.languages) if code in spec.languages)
     path = next(filter(None, paths), None)
     assert path and spec.paper, f"{spec.name} has no prompt {number} of its paper in any language"
-    text = read_harness_prompt(spec, path).template
+    text = read_harness_prompt(spec, path, number).template.removesuffix("\n")
     stray = ["stray blanks are removed"] if clean(text) != text else []
     return stray + [correction.what for correction in spec.paper.prompts[number].corrections]
 

@@ -17,8 +17,8 @@ from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.report.comparison import mean_tables, spread_tables
 from afrieval.report.contrast_tables import average_difference_tables, contrast_table
-from afrieval.report.leaders import leader_tables
 from afrieval.report.score_tables import IN_ANY_CASE, naming_rows, unparsed_notes
+from afrieval.report.standing_words import leader_tables
 from afrieval.report.verdict_words import OPEN
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.metrics import metric

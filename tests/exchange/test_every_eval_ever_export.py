@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.cells import scored
 from tests.exchange.conftest import export
 
-from afrieval.addons.readers.every_eval_ever import read_records
+from afrieval.addons.readers.every_eval_ever import READER
 from afrieval.exchange.every_eval_ever_export import instance
 from afrieval.results.comparable_runs import read_runs
 
@@ -104,7 +104,7 @@ def test_a_question_is_the_same_under_every_prompt(records: Path) -> None:
 
 
 def test_the_way_back_gives_the_same_scores(records: Path, choices: Path, texts: Path) -> None:
-    rows = read_records(records).rows
+    rows = READER.read(records).rows
     found = {
         (row.task, language, row.prompt_language, row.prompt.split()[-1]): (score, row.n[language], row.shots)
         for row in rows

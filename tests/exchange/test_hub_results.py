@@ -10,7 +10,7 @@ from huggingface_hub import parse_eval_result_entries
 from tests.conftest import Cli, csv_rows
 from tests.exchange.conftest import declared_as
 
-from afrieval.addons.readers.every_eval_ever import read_records
+from afrieval.addons.readers.every_eval_ever import READER
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.verdicts import OWN
 from afrieval.exchange.discovery import read_inputs
@@ -81,7 +81,7 @@ def test_the_suite_s_own_rows_are_no_result_of_a_data_set(cli: Cli, choices: Pat
         data = result["source_data"]
         assert data["source_type"] == "other" and "hf_repo" not in data
         assert data["additional_details"]["sample_rows"] == OWN
-    table = read_records(tmp_path / "records")
+    table = READER.read(tmp_path / "records")
     assert not table.rows and "whose rows are the suite's own samples" in " ".join(table.left_out)
     assert cli("export", "--to", "harness-results", tmp_path / "results", "--run", run).code == 0
     assert all(cell.own_rows for cell in read_inputs([tmp_path / "results/demo"]).foreign)

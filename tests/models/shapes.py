@@ -1,6 +1,7 @@
 """Tiny random models of the architectures that the engine may meet, loaded as the harness loads them."""
 
 import logging
+from types import SimpleNamespace
 from typing import Any
 
 from afrieval.models.demo import byte_tokenizer
@@ -82,6 +83,28 @@ def loaded(model: Any, batch_size: int | str = 1, **changed: Any) -> Any:
         log.setLevel(level)
     lm.slots = batch_size if isinstance(batch_size, int) else None
     return lm
+
+
+def asked(*args: Any) -> list[Any]:
+    """Returns requests with these arguments, as the harness has them."""
+    return [SimpleNamespace(args=each) for each in args]
+
+
+def by_hand(model: Any, context: list[int], answer: list[int], backend: str = "causal") -> float:
+    """Returns the likelihood of an answer by the bare model: one forward pass without a cache or a mask."""
+    import torch
+
+    with torch.no_grad():
+        if backend == "causal":
+            logits = model(input_ids=torch.tensor([(context + answer)[:-1]])).logits[0, len(context) - 1 :]
+        else:
+            logits = model(input_ids=torch.tensor([context]), labels=torch.tensor([answer])).logits[0]
+    return float(torch.log_softmax(logits.double(), dim=-1)[range(len(answer)), answer].sum())
+
+
+def warnings(caplog: Any) -> list[str]:
+    """Returns what the suite has logged."""
+    return [r.getMessage() for r in caplog.records if r.name == "afrieval"]
 
 
 def merging() -> Any:

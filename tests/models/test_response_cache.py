@@ -9,11 +9,12 @@ import pytest
 
 from afrieval._util.errors import UserError
 from afrieval.models.answer_file import AnswerFile, request_key
+from afrieval.models.base import LanguageModel
 from afrieval.models.response_cache import CachedLM, PairsLM
 from afrieval.scoring.responses import Scored, details_of
 
 
-class FakeLM:
+class FakeLM(LanguageModel):
     """Answers with the length of the continuation; dies after so many answers if told to."""
 
     tokenizer_name = "fake"

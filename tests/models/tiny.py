@@ -21,17 +21,9 @@ def tiny_llama(folder: Path, seed: int = 0, max_length: int = 2048, chat_templat
     tokenizer = byte_tokenizer()
     tokenizer.chat_template = chat_template
     tokenizer.save_pretrained(folder)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        max_position_embeddings=max_length,
-        bos_token_id=0,
-        eos_token_id=1,
-        pad_token_id=2,
-    )
+    tokens = {"vocab_size": len(tokenizer), "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = LlamaConfig(**tokens, **sizes, max_position_embeddings=max_length)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         LlamaForCausalLM(config).save_pretrained(folder)
@@ -45,18 +37,9 @@ def tiny_t5(folder: Path, kind: str = "T5") -> Path:
 
     tokenizer = byte_tokenizer()
     tokenizer.save_pretrained(folder)
-    config = getattr(transformers, f"{kind}Config")(
-        vocab_size=len(tokenizer),
-        d_model=32,
-        d_kv=16,
-        d_ff=48,
-        num_layers=1,
-        num_heads=2,
-        decoder_start_token_id=40,
-        initializer_factor=6.0,
-        eos_token_id=1,
-        pad_token_id=2,
-    )
+    tokens = {"vocab_size": len(tokenizer), "eos_token_id": 1, "pad_token_id": 2, "decoder_start_token_id": 40}
+    sizes = {"d_model": 32, "d_kv": 16, "d_ff": 48, "num_layers": 1, "num_heads": 2, "initializer_factor": 6.0}
+    config = getattr(transformers, f"{kind}Config")(**tokens, **sizes)
     with torch.random.fork_rng():
         torch.manual_seed(0)
         getattr(transformers, f"{kind}ForConditionalGeneration")(config).save_pretrained(folder)

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from afrieval.results.run_files import write_run, write_samples
+from tests.report.html.small_runs import write_by_hand
+
 from afrieval.results.samples import Sample
 from afrieval.scoring.rubric import worth
 from afrieval.scoring.statistics.corrected import FEWEST
@@ -47,11 +48,11 @@ def judged_run(
     folder: Path, given: dict[str, list[Given]], model: str = "small", main: str = "empty", **changes: Any
 ) -> Path:
     """Writes a run of a judged task: language to what is said of each answer; `changes` are of every line."""
-    folder.mkdir(parents=True)
+    lines = {}
     for language, of in given.items():
         corrected = sum(bool(ratings) for _, ratings, _ in of) >= FEWEST
-        lines = [line(row, language, one, corrected, main, **changes) for row, one in enumerate(of)]
-        write_samples(folder, f"open_{language}_eng_1", lines)
+        of_cell = [line(row, language, one, corrected, main, **changes) for row, one in enumerate(of)]
+        lines[f"open_{language}_eng_1"] = of_cell
     described = {
         "version": 1, "answer_form": "generate", "prompts": {"eng": {1: HASH}},
         "data": {language: {"test": HASH} for language in given},
@@ -60,17 +61,7 @@ def judged_run(
         "title": "Open questions", "metrics": [main, "output_language", "refused", "cut"],
         "signatures": {JUDGE: "tiny|rubric:1"}, "rubric": {"version": 1, "levels": LEVELS, "hash": HASH},
     }  # fmt: skip
-    fewshot = {"num_fewshot": 0, "selection": "fixed", "seed": 42}
-    identity = {"model": {"model_name": model}, "variant": "direct", "fewshot": fewshot, "tasks": {"open": described}}
-    visit = {"date": "2026-01-01T00:00:00+00:00", "device": "cpu", "versions": {"afrieval": "0.1.0"}, "left_out": []}
-    write_run(
-        folder,
-        {
-            "identity": identity, "fewshot_ids": {}, "declared": {"open": declared},
-            "cells": [f"open_{language}_eng_1" for language in given], "visits": [visit],
-        },
-    )  # fmt: skip
-    return folder
+    return write_by_hand(folder, {"model_name": model}, {"open": described}, {"open": declared}, lines)
 
 
 def said(level: str | None, *ratings: str, **flags: float) -> Given:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-from tests.conftest import Cli
 from tests.report.judged_runs import GIVEN, JUDGE, RATED, judged_run, said
 
 from afrieval.report.judged_tables import judged_tables
@@ -64,11 +63,3 @@ def test_pairs_are_not_validated_by_ratings(tmp_path: Path) -> None:
 def test_people_alone(tmp_path: Path) -> None:
     (scores,) = judged_tables(cells(judged_run(tmp_path / "run", {"hau": [said(None, "4", "5")]}, judged={})))
     assert scores.title == "open: rated by people" and scores.rows == [["hau", 0.875, 1]] and not scores.findings
-
-
-def test_commands_show_them(cli: Cli, tmp_path: Path) -> None:
-    runs = [judged_run(tmp_path / model, GIVEN, model) for model in ("small", "other")]
-    out = cli("show", runs[0]).out
-    assert "open: judged by tiny\n" in out and "Not validated in Yoruba: people rated" in out
-    out = cli("compare", *runs).out
-    assert "Hausa     other" in out and max(map(len, out.splitlines())) <= 80

@@ -19,9 +19,9 @@ from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, with_all_columns
 from afrieval.report.comparison import comparison_tables
-from afrieval.report.harness_table import harness_table
 from afrieval.report.published_tables import published_tables
-from afrieval.report.score_tables import UNREVIEWED, defects_of, naming_options, run_table, score_table
+from afrieval.report.score_tables import UNREVIEWED, naming_options, run_table, score_table
+from afrieval.report.suite_tables import harness_table
 from afrieval.report.table import Table
 from afrieval.report.values import number
 from afrieval.results.cell_scores import CellScores
@@ -180,12 +180,6 @@ def test_the_table_of_a_run_marks_them() -> None:
     text = printed(run_table("run", scores, [(0.0, 1.0)] * len(scores)))
     assert "English 1†" in text and "†: known defect of afrixnli Lingala: texts are shuffled." in text
     assert "†" not in printed(run_table("run", scores[2:], [(0.0, 1.0)] * 4))
-
-
-def test_nothing_is_marked_without_a_defect() -> None:
-    sound = [scored([1.0, 0.0], language=code) for code in ("swa", "yor")]
-    assert not defects_of(sound)
-    assert "†" not in "".join(map(printed, comparison_tables(sound, [], ["Africa"], None)))
 
 
 def test_published_scores_of_scrambled_lingala_are_not_averaged_with_ours() -> None:

@@ -8,8 +8,10 @@ from tests.analysis.test_standings import GOOD, WEAK
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.report.comparable_scores import comparable_scores
-from afrieval.report.standing_words import TaskStanding, effect_words, effects_of, language_sentences, task_standings
+from afrieval.report.native import effect_words, effects_of
+from afrieval.report.standing_words import TaskStanding, language_sentences, leader_tables, task_standings
 from afrieval.results.cell_scores import CellScores
+from afrieval.results.identity import Selection
 
 GUESSED = [1.0] * 25 + [0.0] * 75  # of four choices
 
@@ -91,3 +93,34 @@ def test_sides_are_named_by_what_differs() -> None:
         ["m, 0-shot", "m, 5-shot"],
         ["m, 0-shot"],
     ]
+
+
+MODELS = {"weak": WEAK, "good": GOOD, "alike": GOOD[::-1]}
+
+
+def three(**changes: Any) -> list[CellScores]:
+    return [cell for model, values in MODELS.items() for cell in cells(values, model, **changes)]
+
+
+def test_the_best_are_named_first_and_in_each_language() -> None:
+    (table,) = leader_tables(three())
+    over, each = table.findings
+    assert over.startswith("Over 2 African languages, good is best, ") and "; alike cannot be told apart" in over
+    assert each == "One model is clearly the best in none of 2 languages."
+    assert [(row[0], row[1], row[-1]) for row in table.cells()] == [
+        ("Hausa", "good", "alike"), ("Yoruba", "good", "alike"),
+    ]  # fmt: skip
+
+
+def test_two_models_have_their_difference_alone() -> None:
+    assert leader_tables([cell for cell in three() if cell.model != "weak"]) == []
+
+
+def test_nothing_is_concluded_from_the_first_rows() -> None:
+    (table,) = leader_tables(three(selection=Selection("first", 100, 200)))
+    assert table.rows == [] and table.findings[0].endswith("nothing is concluded.")
+
+
+def test_nobody_is_named_as_the_best_at_chance() -> None:
+    (table,) = leader_tables([scored(GUESSED, model=model) for model in "abc"])
+    assert table.cells()[0][:2] == ["Yoruba", "none"] and "not above chance (25.0)" in table.cells()[0][-1]

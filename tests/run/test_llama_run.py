@@ -98,7 +98,7 @@ def test_a_model_without_room_for_the_longest_answer() -> None:
     (cell,), _ = declared_cells(config)
     longest = max(len(d.prompt.encode()) for d in cell.documents if d.gold is not None)
     for room, fits in ((longest + 5120, True), (longest + 5119, False), (5120, False)):
-        lm = SimpleNamespace(max_length=room, count_tokens=lambda text: len(text.encode()))
+        lm: Any = SimpleNamespace(max_length=room, count_tokens=lambda text: len(text.encode()))
         if room == 5120:  # no prompt fits
             with pytest.raises(UserError, match="answers of meta_math_hard have 5,120 tokens, but the model's context"):
                 generation(cell, lm)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.conftest import spec_of
 
-from afrieval._util.bounded_templates import names
 from afrieval._util.tables import Row, parallel_rows, read_rows
+from afrieval._util.templates import names
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.settings import CellSettings

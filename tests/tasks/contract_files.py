@@ -29,7 +29,7 @@ from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.documents import HEADING
 from afrieval.tasks.declaration.kinds import UNMARKED
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, example_answer, question_label, render, render_to_blank
+from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, example_answer, lines_before, render, render_to_blank
 from afrieval.tasks.prompts.vocabulary import CLOSING, CLOSINGS, REFERENCE, VOCABULARY, load_vocabulary
 
 
@@ -187,8 +187,8 @@ def lead_in_is_named(case: Case) -> Complaints:
 
 def has_a_question_label(case: Case) -> Complaints:
     """A model without chat template is stopped where it begins another question."""
-    label = question_label(case.spec, case.prompt, case.language)
-    return [] if label else [f"{case.at()}: no words stand before the question on its line"]
+    line = lines_before(case.spec, case.prompt, case.language)[-1]
+    return [] if line.strip() else [f"{case.at()}: no words stand before the question on its line"]
 
 
 # Native prompts

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from sklearn.metrics import f1_score
 from tests.conftest import ROOT, Cli
 
@@ -111,14 +110,3 @@ def test_faults_in_the_prompts_of_a_task_file_are_named(cli: Cli, words: list[st
     (tmp_path / "my_tasks/mood/prompts/eng.yaml").write_text(json.dumps({"origin": "human"}))
     done = cli("run", *words)
     assert done.code == 2 and "both have English prompts" in done.err
-
-
-def test_native_prompts_stand_beside_it(cli: Cli, words: list[str], tmp_path: Path) -> None:
-    folder = tmp_path / "my_tasks/mood/prompts"
-    folder.mkdir()
-    template = "Saƙo: {{ text }}\nYanayi ({{ labels.glad }}, {{ labels.angry }}, {{ labels.neither }}):"
-    prompt = {"template": template, "labels": {"glad": "murna", "angry": "fushi", "neither": "babu"}}
-    content = {"origin": "machine", "prompts": {1: prompt, 2: prompt}}
-    (folder / "hau.yaml").write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
-    done = cli("run", *words, "--task.prompt_language", "both", "--task.languages", "hau")
-    assert done.code == 0 and len(sample_files(tmp_path / "run")) == 4

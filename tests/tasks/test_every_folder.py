@@ -15,12 +15,12 @@ from tests.tasks.meta_rows import PARTNERS, fitting, on_evals, sample_rows, writ
 from tests.tasks.meta_rows import TASKS as OF_META
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.answers.registry import ANSWERS
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.schema import fill
 from afrieval.tasks.data.splits import Split, check_source, in_language, load_split, placeholders, where_from
+from afrieval.tasks.declaration.kinds import ANSWERS
 from afrieval.tasks.declaration.schema import WITH_COLUMNS, AnswerSpec, column_names
-from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
+from afrieval.tasks.declaration.spec import TaskSpec, task_names, translated
 
 TEXT, GOLD = "oro", "ọ̀rọ̀"  # without marks, and with those that some tasks restore
 GOLDS = {"number": "5", "labels": 1, "levels": 1, "texts": [GOLD], "entries": [GOLD]}
@@ -187,33 +187,6 @@ def test_a_task_with_complete_prompts_too(task: str, number: int, tmp_path: Path
     assert alternatives == 2 and found.documents == load(on_evals(task), SAMPLES).documents
     cut = -2 if spec.answer_in_prompt else None
     assert [d.prompt for d in found.documents] == [row["input_final_prompts"][0][:cut] for row in rows]
-
-
-def test_ntrex_in_the_layout_of_the_hub_s_conversion(tmp_path: Path) -> None:
-    spec = load_task("ntrex_from_eng")
-    with pytest.raises(UserError) as caught:
-        read(spec, "hau", tmp_path)
-    assert "masakhane/ntrex_african/afr_Latn/test/0000.parquet" in caught.value.hint
-    for number in (0, 1):  # shards
-        place = tmp_path / f"masakhane/ntrex_african/hau_Latn/test/000{number}.parquet"
-        written(place, {"sentence_eng_Latn": f"source {number}", "sentence_hau_Latn": "amsa"}, spec)
-    found = read(spec, "hau", tmp_path)
-    assert [d.fields["source"] for d in found.documents] == ["source 0"] * 2 + ["source 1"] * 2
-    assert {d.gold for d in found.documents} == {"amsa"}
-    assert "hau_Latn" in where_from(spec, "hau", "test", str(tmp_path))
-
-
-def test_too_few_or_too_many_rows_are_refused(tmp_path: Path) -> None:
-    task = "meta_gpqa"
-    rows, others = sample_rows(task)
-    spec = on_evals(task)
-    write_mirror(tmp_path, spec, rows, others)
-    declared = spec.data.rows_of("latest")
-    assert declared and declared > len(rows)
-    for wanted in (declared, len(rows) + 1, len(rows) - 1):
-        message = rf"{task} eng latest \(part-00000-of-00002\S*\) has {len(rows)} rows instead of {wanted}\b"
-        with pytest.raises(UserError, match=message):
-            load(fitting(spec, wanted, len(others)), tmp_path)
 
 
 def test_a_file_that_the_card_names_and_the_folder_lacks(cli: Cli, tmp_path: Path) -> None:

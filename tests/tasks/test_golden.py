@@ -7,8 +7,7 @@ import pytest
 from tests.conftest import TEMPLATED, spec_of
 
 from afrieval.languages import ENGLISH
-from afrieval.tasks.data.document import Document
-from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
+from afrieval.tasks.prompts.prompts import prompt_languages
 from afrieval.tools.review.shown_strings import golden
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -38,28 +37,3 @@ def test_no_golden_file_is_left_over() -> None:
     for path in left_over if REWRITE else ():
         path.unlink()
     assert REWRITE or not left_over
-
-
-def test_authors_prompt_on_real_row() -> None:
-    question = Document(
-        id=0,
-        fields={"subject": "elementary_mathematics", "question": "Kínni iyì p nínú 24 = 2p?"},
-        choices=("p = 4", "p = 8", "p = 12", "p = 24"),
-        gold=2,
-    )
-    assert render(load_prompts(spec_of("afrimmlu"), ENGLISH)[1], question, "yor") == AUTHORS_PROMPT
-
-
-AUTHORS_PROMPT = """\
-You are a highly knowledgeable and intelligent artificial intelligence model answers multiple-choice questions about \
-elementary_mathematics
-
-Question: Kínni iyì p nínú 24 = 2p?
-
-Choices:
-A: p = 4
-B: p = 8
-C: p = 12
-D: p = 24
-
-Answer:"""

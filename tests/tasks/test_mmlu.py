@@ -1,7 +1,6 @@
 """MMLU: the authors' prompts byte for byte, and the same rows from the hub's table and the authors' files."""
 
 import csv
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -173,31 +172,6 @@ def test_hub_and_authors_files_have_the_same_documents(tmp_path: Path, authors_f
         assert of_hub[0].choices[1] == " two blanks ", "as the authors' program shows it"
 
 
-def test_a_missing_or_damaged_file_of_a_subject_is_named(authors_files: Path) -> None:
-    path = authors_files / "dev/virology_dev.csv"
-    faults = {
-        b"": "it is empty",
-        b"What?,a,b,c,A\nWho?,a,b,c,B\n": "no row can be parsed; line 1: 5 columns",
-        b"What?,a,b,c,d,e,A\n": "no row can be parsed; line 1: 7 columns",
-        b"\xe9,a\n": "line 1 is not UTF-8 text",
-    }
-    for content, message in faults.items():
-        path.write_bytes(content)
-        with pytest.raises(UserError, match=f"virology_dev.csv cannot be parsed: {message}"):
-            load_split(SPEC, "eng", "dev", str(authors_files))
-    path.unlink()
-    with pytest.raises(UserError, match=r"lacks dev/virology_dev\.csv"):
-        load_split(SPEC, "eng", "dev", str(authors_files))
-
-
-def test_a_row_with_a_wrong_number_of_columns_is_left_out(authors_files: Path) -> None:
-    path = authors_files / "test/virology_test.csv"
-    path.write_text(path.read_text(encoding="utf-8") + "What?,a,b,c,A\n", encoding="utf-8")
-    split = load_split(SPEC, "eng", "test", str(authors_files))
-    assert split and [d.id for d in split.documents if d.gold is None] == [280]
-    assert "virology_test.csv, line 8: 5 columns" in split.note
-
-
 def test_a_wrong_number_of_rows_is_of_all_files(authors_files: Path) -> None:
     with (authors_files / "dev/virology_dev.csv").open("a") as file:
         file.write("What?,a,b,c,d,A\n")
@@ -212,8 +186,3 @@ def test_without_rows_for_examples_there_is_a_cure(cli: Cli, authors_files: Path
     done = cli("preview", "--task.task_name", "mmlu", "--data.source", authors_files, "--eval.num_fewshot", 5)
     assert done.code == 2 and "mmlu: no dev rows for eng, needed for examples" in " ".join(done.err.split())
     assert "give --eval.num_fewshot 0, or choose other" in " ".join(done.err.split())
-
-
-def test_prompt_2_names_no_subject(cli: Cli) -> None:
-    shown = cli("preview", "--task.task_name", "mmlu", "--task.prompts", json.dumps([2]), "--data.source", "samples")
-    assert "Question: What is the order of 2" in shown.out and "algebra" not in shown.out

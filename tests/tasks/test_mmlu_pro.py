@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import afrieval
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.results.run_folder import RunFolder
@@ -81,14 +80,6 @@ def test_text_of_the_data_is_shown_as_it_is(tmp_path: Path) -> None:
     questions = _questions(str(tmp_path), 5)
     for document, row in zip(questions.documents, of_split["test"], strict=True):
         assert questions.prompt_text(document, None) == _by_authors(row, of_split["validation"], 5)
-
-
-def test_examples_are_of_the_category_in_the_order_of_the_file() -> None:
-    questions = _questions("samples", 3)
-    for document in questions.documents:
-        examples = questions.examples(document)
-        assert {example.fields["category"] for example in examples} == {document.fields["category"]}
-        assert [example.id for example in examples] == sorted(example.id for example in examples)[:3]
 
 
 def test_limits_are_the_authors() -> None:
@@ -174,33 +165,3 @@ def test_the_documented_run_of_recorded_answers(tmp_path: Path) -> None:
     assert [sample["resps"][0][0] for sample in samples] == [row["generated_text"] for row in rows]
     assert Counter(sample.get("guess") for sample in samples) == {None: 1299, "lone": 36, "drawn": 65}
     assert sum(sample["guessed"] for sample in samples) == 101
-
-
-def test_from_python(tmp_path: Path) -> None:
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text("".join(json.dumps({"text": text}) + "\n" for text in ["It is D, perhaps."] * 14))
-    model = ModelConfig("somebody", "recorded", backend_args={"file": str(answers), "column": "text"})
-    found = [
-        afrieval.evaluate(
-            model, "mmlu_pro", extract=extract, data_source="samples", run_dir=tmp_path / str(bool(extract))
-        ).samples("mmlu_pro", "eng")
-        for extract in (None, {"lone": True})
-    ]
-    assert {sample["answer"] for sample in found[0]} == {None}
-    assert [(sample["answer"], sample.get("guess")) for sample in found[1][:-1]] == [(3, "lone")] * 13
-    assert found[1][-1]["answer"] is None  # it has three choices
-
-
-@pytest.mark.parametrize("begun", [None, {"lone": True}])
-def test_a_folder_has_the_answers_of_one_set_of_options(begun: dict[str, bool] | None, tmp_path: Path) -> None:
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text(json.dumps({"text": "It is D."}) + "\n")
-    model = ModelConfig("somebody", "recorded", backend_args={"file": str(answers), "column": "text"})
-
-    def evaluate(extract: dict[str, bool] | None) -> None:
-        afrieval.evaluate(model, "mmlu_pro", extract=extract, data_source="samples", limit=1, run_dir=tmp_path / "run")
-
-    evaluate(begun)
-    for other in ({"guess": True}, {"lone": True, "guess": True}):
-        with pytest.raises(UserError, match=r"holds another run: tasks\.mmlu_pro\.extract"):
-            evaluate(other)

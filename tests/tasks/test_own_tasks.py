@@ -112,18 +112,13 @@ def giving(value: str) -> str:
     ("value", "message"),
     [
         ("[float('nan')]", "returns [nan], not a list of one number from 0 to 1"),
-        ("[float('inf') if question.gold == 'd' else 1.0]", "for row 1 of said, returns [inf]"),
         ("[len(response.text)]", "from 0 to 1, its bounds"),
-        ("['0.5']", "returns ['0.5'], not"),
-        ("{'score': 1.0}", "returns {'score': 1.0}, not"),
         ("[]", "returns [], not"),
-        ("[0.5, 0.5]", "not a list of one number"),
         ("None if question.gold == 'd' else [1.0]", "the metric words returns None for row 1 of said"),
         (
             "[1 / (len(question.gold) - 1)]",
             "division by zero, in the metric words, for row 1 of said",
         ),
-        ("[float(response.answer)]", "line 10: ValueError"),
     ],
 )
 def test_what_a_metric_must_not_return_is_said_before_a_model_is_asked(
@@ -151,20 +146,8 @@ def test_a_folder_with_scores_that_older_versions_stored_can_be_corrected(cli: C
     assert "25.0" in cli("show", tmp_path / "run").out
 
 
-@pytest.mark.parametrize(
-    "value", ["np.float64(0.5)", "[np.float32(0.5)]", "np.array([0.5])", "[np.bool_(1) / 2]", "(0.5,)", "0.5"]
-)
+@pytest.mark.parametrize("value", ["[np.float32(0.5)]", "np.array([0.5])", "(0.5,)", "0.5"])
 def test_numbers_of_all_libraries_are_numbers(cli: Cli, mine: Path, tmp_path: Path, value: str) -> None:
     (mine / "said/metrics.py").write_text("import numpy as np\n" + giving(value), encoding="utf-8")
     assert cli("run", "demo", f"{mine}/said", "--out", tmp_path / "run").code == 0
     assert "50.0" in cli("show", tmp_path / "run").out
-
-
-def test_labels_that_the_data_do_not_have(cli: Cli, tmp_path: Path) -> None:
-    keys = {"kind": "classification", "labels": ["good", "bad"], "answer": "mood", "fields": {"text": "text"}}
-    prompts = {1: {"template": "{{ text }}"}}
-    path = write_declaration(tmp_path / "mine", declaration("moods", prompts=prompts, **keys))
-    (path.parent / "data").mkdir()
-    (path.parent / "data/en.jsonl").write_text('{"text": "a", "mood": "Good"}\n{"text": "b", "mood": "awful"}\n')
-    error = cli("preview", path).err
-    assert "column 'mood' has 'Good', 'awful'; the labels are good, bad, or 0 to 1" in error

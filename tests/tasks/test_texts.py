@@ -53,13 +53,6 @@ def test_whole_texts_have_no_prompt(tmp_path: Path) -> None:
     assert block.prompt == "Ada is a baker." and "first 64 tokens" in block.lines[0]
 
 
-def test_what_is_shown_of_a_document(tmp_path: Path) -> None:
-    cell = questions(write_task(tmp_path, [row("Ada")]))
-    (block,) = cell.preview(0).blocks
-    assert block.prompt == "Who is Ada?" and block.lines[0] == "  ' Ada is a baker.'  answer"
-    assert [line.split()[-1] for line in block.lines] == ["answer", "paraphrased", "perturbed", "perturbed"]
-
-
 def test_the_line_of_a_document_has_roles_and_measures_but_no_tokens(tmp_path: Path) -> None:
     asked = questions(write_task(tmp_path, [row("Ada")]))
     task, (document,) = asked._task(asked.scorable), asked.documents
@@ -128,8 +121,6 @@ def test_a_missing_column_is_an_error(tmp_path: Path) -> None:
         ("paraphrased: paraphrase, ", "", "the metric truth_ratio cannot score"),
         ("metrics: [", "metrics: [{name: min_k, k: 0}, ", "the metric min_k: k must be"),
         ("metrics: [", "metrics: [{name: min_k_plus_plus, k: 2}, ", "the metric min_k_plus_plus: k must be"),
-        ("part10, part05", "10, 5", "options.part.0 must be text, not 10"),
-        ("part10, part05", "", "options.part must be text or a list or map that is not empty"),
         ("{part: [part10, part05], ", "{", "data.files support no placeholders except"),
     ],
 )

@@ -46,14 +46,6 @@ def asked(name: str, source: str = "samples", shots: int | None = None, **task: 
     return found
 
 
-def test_all_are_there() -> None:
-    parts = "forget retain authors facts holdout".split()  # noqa: SIM905
-    tofu = [*parts, *(f"{part}_text" for part in parts[:4]), "forget_gradient", "holdout_gradient", "forget_gibberish"]
-    muse = ["verbmem", "verbmem_text", "knowmem_forget", "knowmem_retain", "forget", "holdout"]
-    muse += ["forget_gradient", "holdout_gradient"]
-    assert sorted(NAMES) == sorted([*(f"tofu_{name}" for name in tofu), *(f"muse_{name}" for name in muse)])
-
-
 @pytest.mark.parametrize("name", MEASURED)
 def test_a_model_that_knows_the_correct_texts(name: str) -> None:
     questions = asked(name)

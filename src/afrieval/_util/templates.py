@@ -1,4 +1,8 @@
-"""The Jinja environment of prompts, which templates are plain, and errors of templates in words."""
+"""Renders untrusted templates in bounded time and memory; errors of templates in words.
+
+Jinja's sandbox keeps a template from code and files, but not from endless work. Plain templates cannot run long; all
+others are rendered in a separate process, which runs this module and ends when its time is up.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -8,6 +12,10 @@ from typing import Any
 from jinja2 import StrictUndefined, TemplateSyntaxError, Undefined, meta, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
+from afrieval._util.worker import EndedError, isolated, serve
+
+WORKER = "afrieval._util.templates"
+SECONDS = 3.0
 LONGEST_TEXT = 10_000_000  # characters
 MEMORY = 512  # MiB that rendering a template may take, if the system can limit it
 WORDS: dict[type[Exception], str] = {
@@ -61,16 +69,32 @@ def checked(text: str) -> str:
     return text
 
 
-def replying(work: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
-    """Returns a function for a separate process, which returns the result of work, or the reason for a fault."""
+def serve_texts(render: Callable[[Any], Any]) -> None:
+    """Answers the questions of `ask`, in a separate process of limited memory, with what `render` returns of each."""
 
     def reply(question: Any) -> dict[str, Any]:
         try:
-            return {"result": work(question)}
+            return {"result": render(question)}
         except Exception as e:  # all are faults of the template; the process must live on for the next one
             return {"fault": fault(e).reason}
 
-    return reply
+    serve(reply, memory=MEMORY)
+
+
+def ask(worker: str, question: Any, seconds: float) -> Any:
+    """Returns the answer of a separate process that runs `serve_texts`.
+
+    Raises:
+        TemplateFault: if it cannot answer, or not in time.
+    """
+    try:
+        reply = isolated(worker).ask(question, seconds)
+    except EndedError as e:
+        reason = f"it takes longer than {seconds:g} s" if e.late else "its process ended, maybe for lack of memory"
+        raise TemplateFault(reason, ended=True) from None
+    if "fault" in reply:
+        raise TemplateFault(reply["fault"])
+    return reply["result"]
 
 
 def lettered(choices: Sequence[str], separator: str = ": ") -> str:
@@ -96,23 +120,53 @@ ENVIRONMENT.filters.pop("random")  # a prompt must be the same each time
 ENVIRONMENT.globals.pop("lipsum")
 
 
-@lru_cache(4096)
-def names(source: str) -> tuple[str, ...]:
-    """Returns the names of the variables that a template uses, sorted."""
-    return tuple(sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source))))
+def fill(source: str, values: Mapping[str, Any], seconds: float = SECONDS) -> str:
+    """Returns the text of a template.
+
+    Raises:
+        TemplateFault: if it cannot be rendered, for any reason, or takes too much time or memory.
+    """
+    return str(_bounded([source, dict(values)], seconds))
+
+
+def names(source: str, seconds: float = SECONDS) -> list[str]:
+    """Returns the names of the variables that a template uses, sorted.
+
+    Raises:
+        TemplateFault: if it cannot be parsed, uses other files, or takes too much time or memory.
+    """
+    return list(_bounded([source, None], seconds))
+
+
+def _bounded(question: list[Any], seconds: float) -> Any:
+    """Returns the answer to a question: computed here for a plain template, or else in a separate process."""
+    try:
+        if is_plain(question[0]):
+            return _answer(question)
+    except Exception as e:  # all are faults of the template
+        raise fault(e) from None
+    return ask(WORKER, question, seconds)
 
 
 _compiled = lru_cache(1024)(ENVIRONMENT.from_string)
 
 
-def fill(source: str, values: Mapping[str, Any]) -> str:
-    """Returns the text of a template."""
+def _answer(question: list[Any]) -> Any:
+    """Returns a template's text; or, if there are no values, the names of the variables that it uses."""
+    source, values = question
+    if values is None:
+        return _variables(source)
     parts, length = [], 0
     for part in _compiled(source).generate(values):
         length += len(part)
         _check_length(length)
         parts.append(part)
     return checked("".join(parts))
+
+
+@lru_cache(4096)
+def _variables(source: str) -> tuple[str, ...]:
+    return tuple(sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source))))
 
 
 LONGEST = 100_000  # characters of a template
@@ -148,12 +202,17 @@ def is_plain(source: str) -> bool:
     return len(source) <= LONGEST_PLAIN and all(map(_is_plain, all_nodes))
 
 
+@lru_cache(4096)
 def is_uniform(source: str) -> bool:
-    """Returns whether a plain template is rendered, or fails, alike with all values of the same names and types.
+    """Returns whether a template that fails with some values fails with all longer ones of the same names and types.
 
-    The only other fault is a text that is too long.
+    Raises:
+        TemplateFault: if it cannot be parsed, or is too long.
     """
-    return not any(isinstance(node, BRANCHES) for node in _nodes(ENVIRONMENT.parse(source)))
+    try:
+        return is_plain(source) and not any(isinstance(node, BRANCHES) for node in _nodes(ENVIRONMENT.parse(source)))
+    except Exception as e:
+        raise fault(e) from None
 
 
 def _nodes(tree: nodes.Node) -> Iterator[nodes.Node]:
@@ -174,3 +233,7 @@ def _is_plain(node: nodes.Node) -> bool:
     if isinstance(node, nodes.Test):
         return node.name == "defined"
     return type(node) in PLAIN_NODES
+
+
+if __name__ == "__main__":
+    serve_texts(_answer)

@@ -61,12 +61,17 @@ class Isolated:
         Raises:
             EndedError: if the answer takes too long, or the process ends for another reason.
         """
-        text = json.dumps([seconds, question])
+        text, answer = json.dumps([seconds, question]), ""
         with self._lock:
             process = self._process = self._running()
             begun = time.monotonic()
             try:
-                answer = _answer(process, text)
+                with contextlib.suppress(OSError):  # the process has ended
+                    process.stdin.write(f"{text}\n")  # type: ignore[union-attr]
+                    process.stdin.flush()  # type: ignore[union-attr]
+                    answer = _line(process)
+                if not answer:
+                    process.wait()
             except BaseException:  # interrupted: its answer must not be used for the next question
                 self._process = None
                 process.kill()
@@ -102,24 +107,10 @@ def isolated(module: str) -> Isolated:
     return _isolated(module, os.getpid())
 
 
-def _answer(process: "subprocess.Popen[str]", question: str) -> str:
-    """Returns the answer; empty if the process ended, which this function then waits for."""
-    assert process.stdin
-    try:
-        process.stdin.write(question + "\n")
-        process.stdin.flush()
-        answer = _line(process)
-    except OSError:  # the process has ended
-        answer = ""
-    if not answer:
-        process.wait()
-    return answer
-
-
 def _line(process: "subprocess.Popen[str]") -> str:
-    assert process.stdout
-    line = process.stdout.readline()
-    return line.strip() if line.endswith("\n") else ""  # part of a line is not an answer
+    """Returns the next line that a process prints; empty if it ended, for part of a line is not an answer."""
+    line: str = process.stdout.readline()  # type: ignore[union-attr]
+    return line.strip() if line.endswith("\n") else ""
 
 
 def serve(answer: Callable[[Any], Any], memory: int | None = None) -> None:
@@ -141,18 +132,13 @@ def serve(answer: Callable[[Any], Any], memory: int | None = None) -> None:
         _limit(memory * MIB)
     answers = sys.stdout
     with contextlib.redirect_stdout(None), Path(os.devnull).open("w", encoding="utf-8") as nowhere:  # libraries print
-        _reply(answers, READY)
+        print(READY, file=answers, flush=True)
         for line in sys.stdin:
             seconds, question = json.loads(line)
             _end_in(seconds, nowhere)
             reply = answer(question)
             _end_in(0, nowhere)
-            _reply(answers, json.dumps(reply))
-
-
-def _reply(answers: IO[str], line: str) -> None:
-    answers.write(f"{line}\n")
-    answers.flush()
+            print(json.dumps(reply), file=answers, flush=True)
 
 
 def _end_in(seconds: float, nowhere: IO[str]) -> None:

@@ -13,7 +13,6 @@ from typing import Any, Self
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes
-from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.responses import Details, Scored, detailed, details_of
 
 REMOVE = "delete it and run again; answers that only it has are asked for again"
@@ -34,13 +33,13 @@ class AnswerFile:
     """
 
     def __init__(self, path: Path | None):
-        self._answers: dict[str, Any] = {}
+        self._answers: dict[str, bytes] = {}  # lines, which are smaller than answers with numbers for each token
         self._path, self._file = path, None
         if path is None:
             return
         content = read_bytes(path, REMOVE) if path.exists() else b""
         *lines, tail = content.split(b"\n")
-        self._answers = {entry[0]: _kept(line, entry[1]) for line in (*lines, tail) if (entry := _entry(line))}
+        self._answers = {entry[0]: line for line in (*lines, tail) if (entry := _entry(line))}
         self._file = path.open("ab")
         if tail and _entry(tail):
             self._file.write(b"\n")
@@ -53,12 +52,17 @@ class AnswerFile:
 
     def get(self, key: str, method: str | None = None) -> Any:
         """Returns the stored answer, or None; with a method, only an answer valid for it."""
-        answer = _answer(self._answers.get(key))
-        return answer if method is None or is_answer(answer, method) else None
+        entry = _entry(self._answers.get(key, b""))
+        return entry[1] if entry and (method is None or is_answer(entry[1], method)) else None
+
+    def recall(self, method: str, arguments: Sequence[Any]) -> Any:
+        """Returns the stored answer to a request with its details; None if it is not there."""
+        return self.get(request_key(method, arguments), method)
 
     def details(self) -> list[Details]:
         """Returns the details of all answers that have some, except numbers for each token, which cost nothing."""
-        return [details for answer in self._answers.values() if (details := details_of(answer))]
+        every_details = (details_of(self.get(key)) for key in self._answers)
+        return [details for details in every_details if details and not isinstance(details.get("tokens"), dict)]
 
     def put(self, key: str, answer: Any) -> None:
         """Stores an answer, which survives a kill of the process.
@@ -66,13 +70,13 @@ class AnswerFile:
         Raises:
             UserError: if the file was deleted: writing would still succeed, but nothing would be kept.
         """
-        if key in self._answers and _is_same(answer, _answer(self._answers[key])):
+        line = json.dumps([key, answer, *([details] if (details := details_of(answer)) else [])]).encode()
+        if self._answers.get(key) == line:
             return
-        line = _line(key, answer)
-        self._answers[key] = _kept(line.encode(), list(answer) if type(answer) is tuple else answer)
+        self._answers[key] = line
         if self._file is not None:
             with self._named():
-                self._file.write(line.encode() + b"\n")
+                self._file.write(line + b"\n")
                 self._file.flush()
                 if self._has_name and not os.fstat(self._file.fileno()).st_nlink:
                     hint = "run the same command again, which keeps finished cells, and do not delete the file"
@@ -129,40 +133,3 @@ def _entry(line: bytes) -> tuple[str, Any] | None:
     if details and isinstance(answer, str | list) and isinstance(details[0], dict):
         answer = detailed(answer, details[0])
     return (key, answer) if isinstance(key, str) else None
-
-
-def _kept(line: bytes, answer: Any) -> Any:
-    """Returns an answer as it is kept in memory: as its line if it has numbers for each token, which is far smaller."""
-    return line if isinstance(details_of(answer).get("tokens"), dict) else answer
-
-
-def _answer(stored: Any) -> Any:
-    entry = _entry(stored) if isinstance(stored, bytes) else None
-    return entry[1] if entry else stored
-
-
-def _is_same(answer: Any, stored: Any) -> bool:
-    """Returns whether an answer has the line of a stored one, in which a tuple is a list."""
-    if type(answer) is tuple and type(stored) is list:
-        return repr(answer)[1:-1] == repr(stored)[1:-1]  # JSON has numbers as Python shows them
-    return _line("", answer) == _line("", stored)
-
-
-def _line(key: str, answer: Any) -> str:
-    return json.dumps([key, answer, *([details] if (details := details_of(answer)) else [])])
-
-
-class Replayed(UnknownTokenizer):
-    """Recalls what sample files do not have: the likelihoods of single tokens."""
-
-    def __init__(self, answers: AnswerFile):
-        self._answers = answers
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it recalls nothing."""
-        return not len(self._answers)
-
-    def recall(self, method: str, arguments: Sequence[Any]) -> Any:
-        """Returns the stored answer to a request with its details; None if it is not there."""
-        return self._answers.get(request_key(method, arguments), method)

@@ -1,6 +1,6 @@
-"""Validates `model.backend_args` against the names and types of a backend's arguments.
+"""The classes of the harness' backends and their arguments, against which `model.backend_args` are validated.
 
-These are parsed from the source of the installed packages: importing a backend takes seconds, or
+The arguments of hf and vllm are parsed from the source of the installed packages: importing them takes seconds, or
 needs a GPU.
 """
 
@@ -13,18 +13,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from afrieval._util.errors import UserError
+from afrieval._util.errors import UserError, nearest
+from afrieval._util.terminal import shortened
 from afrieval.config.checks import is_batch_size
 from afrieval.config.settings import ModelConfig
-from afrieval.models.capabilities import backend_class, is_server, missing, parameters
-from afrieval.models.credentials import bare_address, is_address, is_secret
 
 Annotations = dict[str, ast.expr | None]
 # Arguments that the hf backend passes to transformers' from_pretrained, except those that would
 # initialise weights at random (ignore_mismatched_sizes), unpickle code (weights_only) or are
 # overwritten by the harness (max_memory).
-FORWARDED = {
-    name: kinds
+FORWARDED: Annotations = {
+    name: ast.parse(kinds, mode="eval").body
     for kinds, names in {
         "str": "attn_implementation cache_dir code_revision experts_implementation variant",
         "str | int | dict": "device_map",
@@ -35,76 +34,77 @@ FORWARDED = {
     }.items()
     for name in names.split()
 }
-PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # needed by API backends
 RENAMED = {"pretrained": "model.model_name", "model": "model.model_name"}  # they would load another model
 DTYPES = ("float64", "float32", "bfloat16", "float16")
-ADDRESSED = ("local-completions", "local-chat-completions", "sglang-generate")  # without default address
 # All other whole numbers must be at least 1.
 FROM_ZERO = ("prefix_token_id", "custom_prefix_token_id", "seed", "think_end_token")
+OTHER_NAMES = {"huggingface": "hf", "hf-auto": "hf"}  # the class that hf extends
+INSTALL = "install it; the documentation of lm-eval names the packages of its backends"
 KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "dict": "a map"}
 
 
-def check_hf(config: ModelConfig) -> None:
-    """Checks arguments of the hf backend, and by name those that it forwards to transformers."""
-    if config.backend_args:
-        forwarded = {name: ast.parse(kinds, mode="eval").body for name, kinds in FORWARDED.items()}
-        _check_arguments(config, _signature("models/huggingface.py", "HFLM"), {**forwarded})
-
-
-def check_vllm(config: ModelConfig) -> None:
-    """Checks arguments of the vllm backend, and those that it forwards if vLLM is installed."""
-    if config.backend_args:
-        _check_arguments(config, _signature("models/vllm_causallms.py", "VLLM"), _arguments_of_vllm())
-
-
-def check_harness(config: ModelConfig, registered: Sequence[str] = ()) -> None:
-    """Checks arguments of the harness' other backends, and addresses, keys and packages of its API models.
+@cache
+def backend_class(name: str, registered: Sequence[str] = ()) -> Any:
+    """Returns the harness' class of a backend, without loading a model.
 
     Args:
-        config: a model's settings.
-        registered: names of further backends, for a hint at one whose name is unknown.
+        name: of the backend.
+        registered: names of further backends, for a hint.
+
+    Raises:
+        UserError: if the backend is unknown, or a package that it needs is missing.
     """
-    backend_class(config.model_type, tuple(registered))
-    _check_server(config)
-    if config.backend_args:
-        kind = backend_class(config.model_type)
-        _check_arguments(config, _named(kind), {} if is_server(kind) else None)
+    import lm_eval.models  # noqa: F401  # fills the registry with names
+    from lm_eval.api.registry import model_registry
+
+    if name in OTHER_NAMES:
+        hint = f"give --model.model_type {OTHER_NAMES[name]}"
+        raise UserError(f"model.model_type {name} is not supported: it is another name of {OTHER_NAMES[name]}", hint)
+    if name not in model_registry:
+        names = sorted({*registered, *model_registry} - {*OTHER_NAMES})
+        raise UserError(f"unknown backend {shortened(name)!r}", nearest(name, names))
+    try:
+        return model_registry.get(name)
+    except ImportError as e:
+        raise missing(name, e.name or str(e)) from None
+    except Exception as e:  # some of its names point to classes that it does not have
+        raise UserError(f"the harness cannot import its backend {name}: {e}", "give another --model.model_type") from e
 
 
-def _check_arguments(config: ModelConfig, signature: Annotations, handed_on: Annotations | None) -> None:
+def missing(backend: str, package: str, hint: str = INSTALL) -> UserError:
+    """Returns the error for a missing package of a backend."""
+    return UserError(f"the {backend} backend needs a package that is not installed: {package}", hint)
+
+
+def is_server(kind: Any) -> bool:
+    """Returns whether a backend sends requests to a server."""
+    return any(base.__name__ == "TemplateAPI" for base in kind.__mro__)
+
+
+def check_arguments(config: ModelConfig, named: Annotations, handed_on: Annotations | None) -> None:
+    """Checks a model's `backend_args`.
+
+    Args:
+        config: the model's settings.
+        named: the arguments that the backend names itself.
+        handed_on: those that it passes on; None if they are not known.
+
+    Raises:
+        UserError: for the first that the backend does not have, or whose value has another type.
+    """
     for name, value in config.backend_args.items():
         if name in RENAMED:
             raise UserError(f"backend_args.{name} is {value!r}, which is not supported", f"give it as {RENAMED[name]}")
-        if name in signature:
-            _check_value(name, value, signature[name])
+        if name in named:
+            _check_value(name, value, named[name])
         elif handed_on is not None and name not in handed_on:
-            near = get_close_matches(str(name), [n for n in (*signature, *handed_on) if n not in RENAMED], n=1)
+            near = get_close_matches(str(name), [n for n in (*named, *handed_on) if n not in RENAMED], n=1)
             hint = (
                 f"did you mean {near[0]}?" if near else "remove it; 'Models' in the documentation lists all arguments"
             )
             raise UserError(f"backend_args.{name} is not an argument of the {config.model_type} backend", hint)
         elif handed_on is not None:
             _check_value(name, value, handed_on[name])
-
-
-def _check_server(config: ModelConfig) -> None:
-    """Rejects secret keys, invalid or missing addresses, and missing packages of API backends."""
-    if is_server(backend_class(config.model_type)):
-        for package in PACKAGES:
-            if find_spec(package) is None:
-                raise missing(config.model_type, package, "run `pip install 'afrieval[api]'`")
-    for name in config.backend_args:
-        if is_secret(str(name)):
-            hint = "set the key in the environment, such as OPENAI_API_KEY"
-            raise UserError(f"backend_args.{name} may be a secret key, but run.yaml stores backend_args", hint)
-    url = config.backend_args.get("base_url")
-    if url and not (isinstance(url, str) and is_address(url)):
-        hint = "give a URL such as http://localhost:8000/v1/completions"
-        raise UserError(f"backend_args.base_url must be a URL, not {bare_address(str(url))!r}", hint)
-    if config.model_type in ADDRESSED and not url:
-        example = "http://localhost:8000/v1/" + config.model_type.removeprefix("local-").replace("chat-", "chat/")
-        hint = f"give --model.backend_args.base_url, such as {example}"
-        raise UserError(f"model.backend_args.base_url, the server's address, is missing for {config.model_type}", hint)
 
 
 def _check_value(name: str, value: Any, annotation: ast.expr | None) -> None:
@@ -127,7 +127,7 @@ def _members(annotation: ast.expr) -> list[ast.expr]:
 def _fits(name: str, value: Any, member: ast.expr) -> bool:
     match _plain(member):
         case "str":
-            return isinstance(value, str) and (_is_text(name, value))
+            return isinstance(value, str) and _is_text(name, value)
         case "int":
             return type(value) is int and value >= (name not in FROM_ZERO)
         case "float":
@@ -176,14 +176,22 @@ def _choices(member: ast.expr) -> tuple[Any, ...]:
 
 
 @cache
-def _signature(file: str, name: str) -> Annotations:
+def signature(file: str, name: str) -> Annotations:
     """Returns the arguments of one of the harness' classes and their annotations."""
     init = next(n for n in _class("lm_eval", file, name) if isinstance(n, ast.FunctionDef) and n.name == "__init__")
     return {a.arg: a.annotation for a in [*init.args.args[1:], *init.args.kwonlyargs]}
 
 
+def parameters(kind: Any) -> dict[str, inspect.Parameter]:
+    """Returns the arguments that a class names itself, without forwarded ones."""
+    init = vars(kind).get("__init__")
+    named = inspect.signature(init).parameters.values() if inspect.isfunction(init) else ()
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {p.name: p for p in list(named)[1:] if p.kind in kinds}
+
+
 @cache
-def _named(kind: Any) -> Annotations:
+def arguments_of_class(kind: Any) -> Annotations:
     """Returns the arguments of a class and its base classes, with their annotations if known."""
     kinds: dict[str, str] = {}
     defaults: dict[str, list[Any]] = {}
@@ -198,7 +206,7 @@ def _named(kind: Any) -> Annotations:
 
 
 @cache
-def _arguments_of_vllm() -> Annotations | None:
+def arguments_of_vllm() -> Annotations | None:
     """Returns the arguments of vLLM; None if it is not installed."""
     if find_spec("vllm") is None:
         return None

@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from afrieval.scoring.responses import Details
 
@@ -46,84 +46,38 @@ class Capabilities:
     stops: bool = True
 
 
-ONE_CELL = Capabilities(loglikelihood=False, rolling=False, chat=None, count_tokens=False, recorded=True)
-
-
-class ModelFacts(Protocol):
-    """What is known of a model that need not be loaded: how long texts are, and may be.
+class LanguageModel:
+    """What the suite uses of a model of any backend: a mixin for the harness' models, which have what answers requests.
 
     Attributes:
         can: the model's capabilities.
+        model: of transformers, if it is loaded here.
         max_length: context length in tokens; infinite if unknown.
-    """
-
-    can: Capabilities
-    max_length: Any
-
-    @property
-    def longest_scored(self) -> int:
-        """The most tokens that a prompt and an answer may have together if the answer's likelihood is asked for."""
-
-    def count_tokens(self, text: str) -> int:
-        """Returns a text's number of tokens; an upper bound if the tokenizer is unknown."""
-
-
-class LanguageModel(ModelFacts, Protocol):
-    """What the suite uses of a loaded model of any backend.
-
-    Attributes:
         tokenizer: its tokenizer; only if `can.count_tokens`.
+        tok_encode: returns the ids of a text's tokens; only if `can.count_tokens`.
         too_long: number of truncated requests since the last reset.
-        cache_hook: of the harness; receives each answer as soon as it is known.
         thinks: whether answers may begin with thinking.
+        cache_hook: of the harness; receives each answer as soon as it is known.
+        set_cache_hook: takes that.
+        apply_chat_template: returns a chat as one text.
+        loglikelihood: returns (log-likelihood, is greedy, and maybe the number of tokens) of each request, in order.
+        loglikelihood_rolling: returns the log-likelihood of each whole text, in order.
+        generate_until: returns the text generated for each request, in order.
     """
-
-    tokenizer: Any
-    too_long: int
-    cache_hook: Any
-    thinks: bool
-
-    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
-        """Returns (log-likelihood, is greedy, and maybe the number of tokens) of each request, in order."""
-
-    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
-        """Returns the log-likelihood of each whole text, in order."""
-
-    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
-        """Returns the text generated for each request, in order."""
-
-    def set_cache_hook(self, cache_hook: Any) -> None:
-        """Takes what receives each answer as soon as it is known."""
-
-    def apply_chat_template(self, chat_history: Any, add_generation_prompt: bool = True) -> str:
-        """Returns a chat as one text."""
-
-    def tok_encode(self, string: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Returns the ids of a text's tokens; only if `can.count_tokens`."""
-
-    def choose_engine(self, engine: str) -> None:
-        """Sets the engine; UserError if it does not support the model."""
-
-    def resume(self, stored: Iterable[Details], max_cost_option: str = MAX_COST) -> None:
-        """Receives the details of stored answers, such as their cost, and the option that limits it, for messages."""
-
-    def spending(self) -> str:
-        """Returns the tokens and the cost of all answers so far, in words; empty for models that cost nothing."""
-
-    def fingerprint(self) -> str:
-        """Returns a hash that differs between models of the same name."""
-
-
-class Model:
-    """Mixin for the harness' models: what a `LanguageModel` has apart from requests."""
 
     can = Capabilities()
     model: Any
+    max_length: Any
     tokenizer: Any
     tok_encode: Any
-    max_length: Any
     too_long = 0
     thinks = True
+    cache_hook: Any
+    set_cache_hook: Any
+    apply_chat_template: Any
+    loglikelihood: Any
+    loglikelihood_rolling: Any
+    generate_until: Any
 
     @property
     def longest_scored(self) -> int:
@@ -135,10 +89,10 @@ class Model:
         return len(self.tok_encode(text)) if self.can.count_tokens else most_tokens(text)
 
     def choose_engine(self, engine: str) -> None:
-        """Sets the engine; only the hf backend has one."""
+        """Sets the engine, which only the hf backend has; UserError if it does not support the model."""
 
     def resume(self, stored: Iterable[Details], max_cost_option: str = MAX_COST) -> None:
-        """Receives the details of stored answers, such as their cost; most models need none."""
+        """Receives the details of stored answers, such as their cost, and the option that limits it, for messages."""
 
     def spending(self) -> str:
         """Returns the tokens and the cost of all answers so far, in words; empty for models that cost nothing."""
@@ -169,7 +123,7 @@ class Model:
         return digest.hexdigest()[:16]
 
 
-class NamedModel(Model):
+class NamedModel(LanguageModel):
     """Mixin for models whose weights are not accessible, identified by backend, name and URL.
 
     Attributes:
@@ -183,7 +137,7 @@ class NamedModel(Model):
         return hashlib.sha256(json.dumps(self.names).encode()).hexdigest()[:16]
 
 
-class UnknownTokenizer(Model):
+class UnknownTokenizer(LanguageModel):
     """Estimates text lengths for a model that is not known yet."""
 
     can = Capabilities(count_tokens=False)

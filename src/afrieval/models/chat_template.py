@@ -7,9 +7,8 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
-from afrieval._util.bounded_templates import SECONDS, ask
 from afrieval._util.errors import UserError
-from afrieval._util.templates import TemplateFault, checked, fault
+from afrieval._util.templates import SECONDS, TemplateFault, ask, checked, fault
 from afrieval._util.terminal import one_line, shortened
 from afrieval.config.settings import ChatTags
 from afrieval.scoring.thinking import opens

@@ -10,8 +10,7 @@ from typing import Any
 
 from transformers.utils import chat_template_utils
 
-from afrieval._util.templates import MEMORY, checked, replying
-from afrieval._util.worker import serve
+from afrieval._util.templates import checked, serve_texts
 from afrieval.config.settings import DATE_FORM
 
 
@@ -25,4 +24,4 @@ def answer(question: tuple[str, dict[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    serve(replying(answer), memory=MEMORY)
+    serve_texts(answer)

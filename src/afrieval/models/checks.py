@@ -4,7 +4,7 @@ import copy
 import logging
 import re
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.models.base import PROBE
@@ -17,15 +17,6 @@ log = logging.getLogger("afrieval")
 HINT = "fetch the model again, or check that config.json belongs to these weights"
 LAYER = re.compile(r"(.*?\.)(\d+)\.")  # `model.layers.7.` of `model.layers.7.mlp.up_proj.weight`
 EXTRA_LAYERS = ("num_nextn_predict_layers", "num_mtp_layers")  # multi-token prediction, not used here
-
-
-class LocalModel(EngineModel, Protocol):
-    """What the checks need of a model of the harness' hf backend, in addition to what the engine needs."""
-
-    prefix_token_id: int | None
-    eot_token_id: int | None
-    _model_call: Any
-    _model_generate: Any
 
 
 def check_sizes(name: str, auto: Any, config: Any, shapes: Shapes) -> None:
@@ -100,7 +91,7 @@ REPAIR = "fetch the model again, or check that tokenizer, config.json and weight
 NOT_NUMBERS = "give --model.dtype bfloat16 or float32; if that does not help, the checkpoint is damaged"
 
 
-def try_model(name: str, lm: LocalModel) -> None:
+def try_model(name: str, lm: EngineModel) -> None:
     """Rejects a model whose tokenizer does not fit, whose values are not numbers, or that sees later tokens."""
     import torch
 
@@ -119,7 +110,7 @@ def try_model(name: str, lm: LocalModel) -> None:
         _check_order(name, lm, tokens, logits)
 
 
-def try_writing(name: str, lm: LocalModel) -> None:
+def try_writing(name: str, lm: EngineModel) -> None:
     """Rejects a model that cannot generate; only called if answers are generated."""
     import torch
 
@@ -136,21 +127,21 @@ def try_writing(name: str, lm: LocalModel) -> None:
         raise UserError(f"{name} cannot generate an answer: {message}", hint) from e
 
 
-def check_end(name: str, lm: LocalModel) -> None:
+def check_end(name: str, lm: EngineModel) -> None:
     """Rejects a model without a token that ends an answer."""
     if lm.eot_token_id is None:
         hint = "set eos_token in its tokenizer_config.json, or eos_token_id in its config.json"
         raise UserError(f"{name} has no end-of-sequence token", hint)
 
 
-def _tokens(name: str, lm: LocalModel) -> list[int]:
+def _tokens(name: str, lm: EngineModel) -> list[int]:
     tokens = [int(token) for token in lm.tok_encode(PROBE)]
     if not tokens or set(tokens) <= {lm.tokenizer.unk_token_id, lm.tokenizer.bos_token_id}:
         raise UserError(f"the tokenizer of {name} returns no tokens for {PROBE[:25]!r}", REPAIR)
     return tokens[-min(len(tokens), lm.max_length) :]
 
 
-def _check_vocabulary(name: str, lm: LocalModel) -> None:
+def _check_vocabulary(name: str, lm: EngineModel) -> None:
     """Rejects tokens without an embedding, except unused special tokens that libraries add."""
     rows, tokenizer = lm.model.get_input_embeddings().weight.shape[0], lm.tokenizer
     idle = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
@@ -175,7 +166,7 @@ def _check_weights(name: str, model: Any) -> None:
             raise UserError(f"{key} of {name} has values that are not numbers (NaN or infinite)", NOT_NUMBERS)
 
 
-def _logits(lm: LocalModel, tokens: list[int]) -> Any:
+def _logits(lm: EngineModel, tokens: list[int]) -> Any:
     import torch
 
     ids = torch.tensor([tokens], device=lm.device)
@@ -184,7 +175,7 @@ def _logits(lm: LocalModel, tokens: list[int]) -> Any:
     return lm._model_call(ids)[0].float()
 
 
-def _check_order(name: str, lm: LocalModel, tokens: list[int], logits: Any) -> None:
+def _check_order(name: str, lm: EngineModel, tokens: list[int], logits: Any) -> None:
     """Rejects encoders such as BERT, whose earlier logits depend on the last token."""
     if len(tokens) < 3:
         return

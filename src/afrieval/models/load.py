@@ -52,8 +52,27 @@ class Loaded:
         if not hasattr(tokenizer, "get_vocab"):
             hint = "give (model, tokenizer) as transformers loads them"
             raise UserError(f"the tokenizer has the type {type(tokenizer).__name__}, which has no vocabulary", hint)
-        name = _name(model)
-        self._lm = loading(ModelConfig(model_name=name), lambda: _wrapped(model, copy.deepcopy(tokenizer), evaluation))
+        name = str(getattr(model, "name_or_path", "") or "loaded")
+        if is_path(name) or user_path(name).is_dir():  # whose files need not be these weights
+            name = Path(name).name or "loaded"
+
+        def wrapped() -> Any:
+            from afrieval.models.backends.hf import HF
+
+            size, most = batch_size(evaluation, str(model.device)), evaluation.max_batch_size
+            log = logging.getLogger("lm_eval.models.huggingface")
+            level = log.level
+            log.setLevel(logging.ERROR)  # it warns of options that a loaded model does not take, and none is given
+            own = copy.deepcopy(tokenizer)
+            try:
+                return HF(
+                    pretrained=model, tokenizer=own, softmax_dtype="float32", batch_size=size, max_batch_size=most
+                )
+            finally:
+                log.setLevel(level)
+
+        self._lm = loading(ModelConfig(model_name=name), wrapped)
+        self._lm.slots = slots(evaluation)
         self._lm.pretrained = name  # for messages; else it is the model
         digest = hashlib.sha256(f"{self._lm.fingerprint()}{weights_digest(model)}".encode())
         self.name = f"{name}@{digest.hexdigest()[:SHOWN]}"
@@ -62,28 +81,6 @@ class Loaded:
         """Returns the model, ready to score, as `load_model` does."""
         seed_libraries(evaluation)
         return ready(config, self._lm)
-
-
-def _wrapped(model: Any, tokenizer: Any, evaluation: EvalConfig) -> Any:
-    """Returns a model that is loaded already as one of the hf backend."""
-    from afrieval.models.backends.hf import HF
-
-    size, most = batch_size(evaluation, str(model.device)), evaluation.max_batch_size
-    log = logging.getLogger("lm_eval.models.huggingface")
-    level = log.level
-    log.setLevel(logging.ERROR)  # it warns of options that a loaded model does not take, and none is given
-    try:
-        lm = HF(pretrained=model, tokenizer=tokenizer, softmax_dtype="float32", batch_size=size, max_batch_size=most)
-    finally:
-        log.setLevel(level)
-    lm.slots = slots(evaluation)
-    return lm
-
-
-def _name(model: Any) -> str:
-    """Returns what a model is called; of a folder its own name, since its files need not be these weights."""
-    name = str(getattr(model, "name_or_path", "") or "loaded")
-    return (Path(name).name or "loaded") if is_path(name) or user_path(name).is_dir() else name
 
 
 def weights_digest(model: Any) -> str:

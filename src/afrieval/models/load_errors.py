@@ -42,8 +42,18 @@ def loading(config: ModelConfig, load: Callable[[], T]) -> T:
 
 
 def explain(config: ModelConfig, error: BaseException) -> UserError:
-    """Returns the error to show for an exception while a model is fetched or loaded."""
-    name, text = _subject(config, error), _chain(error).lower()
+    """Returns the error to show for an exception while a model, its adapter or its tokenizer is fetched or loaded."""
+    arguments, frames = config.backend_args, extract_tb(error.__traceback__)
+    if arguments.get("peft") and any("peft" in Path(frame.filename).parts for frame in frames):
+        name = str(arguments["peft"])
+    else:
+        named = (arguments.get(key) for key in ("peft", "delta", "tokenizer"))
+        name = next((part for part in named if isinstance(part, str) and part in str(error)), str(config.model_name))
+    cause: BaseException | None = error
+    text = ""  # with the causes, which libraries hide
+    while cause is not None:
+        text += f"{type(cause).__name__}: {cause} | ".lower()
+        cause = cause.__cause__ or cause.__context__
     cases = _cases(name) | ({} if user_path(name).is_dir() else _cases_of_the_hub(name, config.revision))
     for signs, (message, hint) in cases.items():
         if any(sign.lower() in text for sign in signs):
@@ -115,24 +125,6 @@ def _other(config: ModelConfig, name: str, error: BaseException) -> UserError:
     return UserError(
         f"{name} cannot be loaded: {(kind + message).rstrip(': ')}", f"{hint}; --debug shows where it fails"
     )
-
-
-def _subject(config: ModelConfig, error: BaseException) -> str:
-    """Returns the model, adapter or tokenizer that caused an error."""
-    arguments = config.backend_args
-    if arguments.get("peft") and any("peft" in Path(frame.filename).parts for frame in extract_tb(error.__traceback__)):
-        return str(arguments["peft"])
-    named = (arguments.get(name) for name in ("peft", "delta", "tokenizer"))
-    return next((part for part in named if isinstance(part, str) and part in str(error)), str(config.model_name))
-
-
-def _chain(error: BaseException | None) -> str:
-    """Returns the messages of an error and its causes, which libraries hide."""
-    messages = []
-    while error is not None:
-        messages.append(f"{type(error).__name__}: {error}")
-        error = error.__cause__ or error.__context__
-    return " | ".join(messages)
 
 
 @contextmanager

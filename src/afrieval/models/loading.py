@@ -1,17 +1,17 @@
-"""Loads models into this process, and what that needs: devices, seeds, sizes of batches, and settings for chats."""
+"""Loads models into this process: the hf backend, and what others need too: seeds, checks and settings for chats."""
 
 import random
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval.config.settings import DEMO, EvalConfig, ModelConfig
-from afrieval.models.backends.harness import load_other
-from afrieval.models.backends.vllm import load_vllm
-from afrieval.models.base import LanguageModel
+from afrieval.models.backend import Backend
+from afrieval.models.backend_args import FORWARDED, check_arguments, signature
+from afrieval.models.base import Capabilities, LanguageModel
 from afrieval.models.chat_template import KeepsSystemText, template_of
 from afrieval.models.checks import try_model
 from afrieval.models.demo import demo_folder
@@ -19,14 +19,59 @@ from afrieval.models.folder import Shapes, check_adapter, check_files, model_fol
 from afrieval.models.load_errors import loading
 from afrieval.models.processes import Processes
 
-if TYPE_CHECKING:
-    from afrieval.models.backends.hf import HF
-
-L = TypeVar("L", bound=LanguageModel)
 CPU_BATCH = 8
 
 
-def finished(config: ModelConfig, lm: L) -> L:
+class HFBackend(Backend):
+    """Models of transformers, which the engine runs."""
+
+    local = has_engine = True
+    library = "transformers"
+
+    def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
+        """Returns the model; its files are validated first, and it is tried once loaded."""
+        begin(evaluation)
+        shapes = check_parts(config, processes)
+        device = device_of(config, processes)
+        from afrieval.models.backends.hf import HF
+
+        sizes = {"batch_size": batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
+        arguments = {"device": device, **sizes, **self.arguments(config, evaluation)}
+        check_device(str(arguments["device"]))
+        lm = loading(config, lambda: HF(**arguments, shapes=shapes))
+        lm.slots = slots(evaluation, config.backend_args)
+        return ready(config, lm)
+
+    def capabilities(self, config: ModelConfig) -> Capabilities:
+        """Returns the capabilities of a model: all there are."""
+        return Capabilities(max_length=stated_length(config), tokens=True)
+
+    def check(self, config: ModelConfig) -> None:
+        """Checks arguments of the backend, and by name those that it forwards to transformers."""
+        if config.backend_args:
+            check_arguments(config, signature("models/huggingface.py", "HFLM"), FORWARDED)
+
+    def arguments(self, config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
+        """Returns the arguments of the harness' class, except device and batch size; `backend_args` override them."""
+        name = demo_folder() if config.model_name == DEMO else user_path(str(config.model_name))
+        return {
+            "pretrained": str(name),
+            "revision": config.revision,
+            "dtype": config.dtype,
+            "trust_remote_code": config.trust_remote_code,
+            "parallelize": config.parallelize,
+            "add_bos_token": config.add_bos_token,
+            "softmax_dtype": "float32",  # in 16 bits, sums of log-probabilities are rounded until choices tie
+            **config.backend_args,
+        }
+
+
+def stated_length(config: ModelConfig) -> int | None:
+    """Returns the context length that `backend_args` state; None for the model's."""
+    return config.backend_args.get("max_length") or config.backend_args.get("max_model_len")
+
+
+def finished(config: ModelConfig, lm: LanguageModel) -> LanguageModel:
     """Returns a model with its settings for chats."""
     if config.chat_template:
         _prepare_chats(config, lm)
@@ -35,50 +80,22 @@ def finished(config: ModelConfig, lm: L) -> L:
     return lm
 
 
-def load_hf(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> "HF":
-    """Returns a model of the hf backend; its files are validated first, and it is tried once loaded."""
-    _begin(evaluation)
-    shapes = _check_parts(config, processes)
-    device = device_of(config, processes)
-    from afrieval.models.backends.hf import HF
-
-    sizes = {"batch_size": batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
-    arguments = {"device": device, **sizes, **hf_arguments(config)}
-    check_device(str(arguments["device"]))
-    lm = loading(config, lambda: HF(**arguments, shapes=shapes))
-    lm.slots = slots(evaluation, config.backend_args)
-    return ready(config, lm)
-
-
-def ready(config: ModelConfig, lm: "HF") -> "HF":
+def ready(config: ModelConfig, lm: Any) -> LanguageModel:
     """Returns a model of the hf backend that works, with its chat template and its engine."""
-    _tried(config, lm)
-    lm.choose_engine(config.engine)
-    return lm
+    sound = tried(config, lm)
+    sound.choose_engine(config.engine)
+    return sound
 
 
-def load_vllm_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
-    """Returns a model of the vllm backend; its files are validated first, and it is tried once loaded."""
-    _begin(evaluation)
-    _check_parts(config, processes)
-    return _tried(config, loading(config, lambda: load_vllm(config, evaluation)))
-
-
-def load_harness(config: ModelConfig, evaluation: EvalConfig) -> LanguageModel:
-    """Returns a model of one of the harness' other backends."""
-    _begin(evaluation)
-    lm: LanguageModel = loading(config, lambda: load_other(config, evaluation))
+def tried(config: ModelConfig, lm: Any) -> LanguageModel:
+    """Returns a model that works, with its chat template."""
+    loading(config, lambda: try_model(str(config.model_name), lm))
+    lm.thinking_end = config.thinking_end or ""
     return finished(config, lm)
 
 
-def _tried(config: ModelConfig, lm: Any) -> LanguageModel:
-    loading(config, lambda: try_model(str(config.model_name), lm))
-    lm.thinking_end = config.thinking_end or ""
-    sound: LanguageModel = lm
-    return finished(config, sound)
-
-
-def _begin(evaluation: EvalConfig) -> None:
+def begin(evaluation: EvalConfig) -> None:
+    """Prepares the libraries that load a model."""
     import transformers
 
     if not sys.stderr.isatty():
@@ -86,7 +103,7 @@ def _begin(evaluation: EvalConfig) -> None:
     seed_libraries(evaluation)
 
 
-def _check_parts(config: ModelConfig, processes: Processes) -> Shapes:
+def check_parts(config: ModelConfig, processes: Processes) -> Shapes:
     """Rejects what cannot be loaded; returns the shapes of the weights of a local model."""
     arguments = config.backend_args
     spreads = {"parallelize": config.parallelize, "backend_args.tp_plan": "tp_plan" in arguments}
@@ -151,21 +168,6 @@ def check_device(device: str) -> None:
     if colon and not (number.isdecimal() and int(number) < present):
         message = f"model.device is {device!r}, but torch finds only {present} of that type"
         raise UserError(message, f"give {kind}:0 or {kind}")
-
-
-def hf_arguments(config: ModelConfig) -> dict[str, Any]:
-    """Returns the hf backend's arguments, except device and batch size; `backend_args` override them."""
-    name = demo_folder() if config.model_name == DEMO else user_path(str(config.model_name))
-    return {
-        "pretrained": str(name),
-        "revision": config.revision,
-        "dtype": config.dtype,
-        "trust_remote_code": config.trust_remote_code,
-        "parallelize": config.parallelize,
-        "add_bos_token": config.add_bos_token,
-        "softmax_dtype": "float32",  # in 16 bits, sums of log-probabilities are rounded until choices tie
-        **config.backend_args,
-    }
 
 
 def seed_libraries(evaluation: EvalConfig) -> None:

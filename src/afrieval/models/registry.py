@@ -5,7 +5,11 @@ from afrieval._util.registry import Registry
 from afrieval.config.api_settings import OPENAI, APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.models.backend import Backend
-from afrieval.models.backends.builtin import HarnessBackend, HFBackend, OpenAIBackend, RecordedBackend, VLLMBackend
+from afrieval.models.backends.harness import HarnessBackend
+from afrieval.models.backends.recorded import RecordedBackend
+from afrieval.models.backends.vllm import VLLMBackend
+from afrieval.models.loading import HFBackend
+from afrieval.models.openai.openai_backend import OpenAIBackend
 
 BACKENDS = Registry[type[Backend]](
     "backend",

@@ -87,13 +87,10 @@ class CachedLM(LM):
             UserError: if the model would think, not answer, where the prompt ends.
         """
         if any(opens(r.args[0]) for r in requests):
-            problem = (
-                "the chat template begins the model's thinking, after which the likelihoods of answers mean nothing"
+            raise UserError(
+                "the chat template begins the model's thinking, after which the likelihoods of answers mean nothing",
+                "give --task.answer_form generate with --model.thinking_end, or a template that takes enable_thinking",
             )
-            hint = (
-                "give --task.answer_form generate with --model.thinking_end, or a template that takes enable_thinking"
-            )
-            raise UserError(problem, hint)
         return self._ask("loglikelihood", requests)
 
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
@@ -106,11 +103,14 @@ class CachedLM(LM):
         Where a stop text ended an answer in its thinking, it is asked for again without stop texts.
         """
         answers = self._whole_texts(requests)
-        can = getattr(self._lm, "can", None)
-        if can and can.recorded:  # as they were given, whatever their model was asked to stop at
+        if self._lm.can.recorded:  # as they were given, whatever their model was asked to stop at
             return answers
-        early = [i for i, answer in enumerate(answers) if self._ended_early(requests[i].args[1], answer)]
-        for i, answer in zip(early, self._whole_texts([_without_stops(requests[i]) for i in early]), strict=True):
+        stopped = [bool(self._lm.can.stops and request.args[1].get("until")) for request in requests]
+        early = [i for i, answer in enumerate(answers) if stopped[i] and only_thinks(answer, self._thinking_end)]
+        free = [copy.copy(requests[i]) for i in early]
+        for request in free:
+            request.arguments = (request.args[0], {**request.args[1], "until": []})
+        for i, answer in zip(early, self._whole_texts(free), strict=True):
             answers[i] = detailed(answer, together([details_of(answers[i]), details_of(answer)]))
         stops = (r.args[1].get("until") or () for r in requests)
         return [before_stop(a, stop, self._thinking_end) for a, stop in zip(answers, stops, strict=True)]
@@ -119,10 +119,6 @@ class CachedLM(LM):
         answers = self._ask(GENERATED, requests) if requests else []
         return [self._with_ends(r.args[0], r.args[1], answer) for r, answer in zip(requests, answers, strict=True)]
 
-    def _ended_early(self, options: dict[str, Any], answer: Any) -> bool:
-        can = getattr(self._lm, "can", None)
-        return bool(options.get("until") and (not can or can.stops) and only_thinks(answer, self._thinking_end))
-
     def _with_ends(self, prompt: Any, options: dict[str, Any], answer: Any) -> Any:
         """Returns a text with marks if its prompt began to think, and if it has as many tokens as it may have.
 
@@ -130,8 +126,7 @@ class CachedLM(LM):
         """
         answer = detailed(answer, {**details_of(answer), OPENED: True}) if opens(prompt) else answer
         most = options.get("max_gen_toks", math.inf)
-        can = getattr(self._lm, "can", None)
-        if details_of(answer).keys() - LOCAL or not can or not can.count_tokens or most_tokens(answer) < most:
+        if details_of(answer).keys() - LOCAL or not self._lm.can.count_tokens or most_tokens(answer) < most:
             return answer
         written = self._lm.count_tokens(answer) - self._lm.count_tokens("")  # which there may be of the beginning
         return detailed(answer, {**details_of(answer), CUT: True}) if written >= most else answer
@@ -141,8 +136,8 @@ class CachedLM(LM):
         return total([self.work.stored(), *self._works.values()])
 
     def _ask(self, method: str, requests: list[Any]) -> list[Any]:
-        recorded = (can := getattr(self._lm, "can", None)) and can.recorded  # such answers depend on the document
-        keys = _keys(method, [(*r.args, r.doc.document.id) if recorded else r.args for r in requests])
+        by_document = self._lm.can.recorded  # whatever the prompt
+        keys = _keys(method, [(*r.args, r.doc.document.id) if by_document else r.args for r in requests])
         stored = self._processes.run_on_rank_zero(lambda: {key: _apart(self._stored.get(key, method)) for key in keys})
         answers = {key: _whole(*parts) for key, parts in stored.items()}
         new = {key: r for key, r in zip(keys, requests, strict=True) if answers[key] is None}
@@ -181,7 +176,7 @@ class CachedLM(LM):
             for answer in computed:
                 _check_number(answer)
         sent = [(key, _apart(answer)) for key, answer in zip(mine, computed, strict=True)]
-        parts = self._processes.gather((sent, getattr(self._lm, "too_long", 0), self.work.stored()))
+        parts = self._processes.gather((sent, self._lm.too_long, self.work.stored()))
         self._lm.too_long = 0
         self._works |= {other: work for other, (_, _, work) in enumerate(parts) if other != rank}
         answers = {key: _whole(*answer) for part, _, _ in parts for key, answer in part}
@@ -237,13 +232,6 @@ class PairsLM(CachedLM):
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request."""
         return [Scored(answer[:2], details_of(answer)) for answer in super().loglikelihood(requests, disable_tqdm)]
-
-
-def _without_stops(request: Any) -> Any:
-    """Returns a copy of a request without stop texts."""
-    free = copy.copy(request)
-    free.arguments = (request.args[0], {**request.args[1], "until": []})
-    return free
 
 
 def _keys(method: str, requests: list[Any]) -> list[str]:

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from afrieval.models.engine.requests import TokenRequest
+from afrieval.models.engine.requests import CountsTokens, TokenRequest
 
 KINDS = {"loglikelihood": "likelihoods", "loglikelihood_rolling": "likelihoods", "generate_until": "answers"}
 
@@ -46,7 +46,7 @@ class Amount:
 
 
 @dataclass
-class Work:
+class Work(CountsTokens):
     """What the answers of a model take, by kind of request.
 
     Attributes:
@@ -75,11 +75,29 @@ class Work:
         self.current = amount
         amount.requests += requests
         try:
-            with _passes(model, self):
+            with self._counting(model):
                 yield
         finally:
             amount.seconds += time.monotonic() - began
             self.current = before
+
+    @contextmanager
+    def _counting(self, model: Any) -> Iterator[None]:
+        """Counts the tokens of all forward passes of a model; it has no hooks afterwards."""
+
+        def count(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+            ids, embedded = kwargs.get("input_ids", args[0] if args else None), kwargs.get("inputs_embeds")
+            self.add(computed=ids.numel() if ids is not None else 0 if embedded is None else embedded[..., 0].numel())
+
+        modules = []  # that tokens are given to: the model, or encoder and decoder, inside any adapter
+        if hasattr(model, "register_forward_hook"):
+            inner = model.get_base_model() if hasattr(model, "peft_config") else model
+            is_double = getattr(getattr(inner, "config", None), "is_encoder_decoder", False)
+            modules = [inner.get_encoder(), inner.get_decoder()] if is_double else [inner]
+        with ExitStack() as stack:
+            for module in modules:
+                stack.callback(module.register_forward_hook(count, with_kwargs=True).remove)
+            yield
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -103,28 +121,6 @@ def total(works: Sequence[dict[str, Any]]) -> dict[str, Any]:
             summed.seconds = max(member.seconds for member in members)
             summary[kind] = summed.stored()
     return summary
-
-
-@contextmanager
-def _passes(model: Any, work: Work) -> Iterator[None]:
-    """Counts the tokens of all forward passes of a model; it has no hooks afterwards."""
-
-    def count(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
-        ids, embedded = kwargs.get("input_ids", args[0] if args else None), kwargs.get("inputs_embeds")
-        work.add(computed=ids.numel() if ids is not None else 0 if embedded is None else embedded[..., 0].numel())
-
-    with ExitStack() as stack:
-        for module in _counted(model) if hasattr(model, "register_forward_hook") else ():
-            stack.callback(module.register_forward_hook(count, with_kwargs=True).remove)
-        yield
-
-
-def _counted(model: Any) -> list[Any]:
-    """Returns the modules that tokens are given to: the model, or encoder and decoder, inside any adapter."""
-    inner = model.get_base_model() if hasattr(model, "peft_config") else model
-    if getattr(getattr(inner, "config", None), "is_encoder_decoder", False):
-        return [inner.get_encoder(), inner.get_decoder()]
-    return [inner]
 
 
 def plain_tokens(requests: Sequence[TokenRequest], longest: int, causal: bool) -> int:

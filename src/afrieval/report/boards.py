@@ -85,7 +85,20 @@ def average_tables(board: ModelBoard, tasks: Sequence[TaskEntries]) -> list[Tabl
     partial = [standing for standing in board.standings if not standing.whole]
     lacking = sum(standing.concludes for standing in partial)
     tables = [_average_table(board, whole, lacking, tasks)] if whole else []
-    return [*tables, _other_table(board, partial)] if partial else tables
+    if not partial:
+        return tables
+    columns = [*scored_columns("mean", SHARE), Column("pairs", "count")]
+    notes = [
+        "These lack some of the pairs of task and language that ranks are over; pairs: how many of "
+        f"{board.n_pairs} they have. Their means are over other pairs, and cannot be compared with those of others."
+    ] * (lacking > 0)
+    notes += _unranked(partial)
+    title, about = f"{_described(board)[0]}: models without a rank", {"average": board.name}
+
+    def values(s: ModelStanding) -> list[Any]:
+        return [*shares(s.score, s.interval), len(s.pairs)]
+
+    return [*tables, _table("other average", title, partial, columns, values, notes, about, ranked=False)]
 
 
 def _average_table(
@@ -109,27 +122,6 @@ def _average_table(
     about = {"average": board.name}
     return _table(
         "average", title, standings, columns, lambda s: [*shares(s.score, s.interval), len(s.pairs), s.n], notes, about
-    )
-
-
-def _other_table(board: ModelBoard, standings: list[ModelStanding]) -> Table:
-    columns = [*scored_columns("mean", SHARE), Column("pairs", "count")]
-    notes = [
-        "These lack some of the pairs of task and language that ranks are over; pairs: how many of "
-        f"{board.n_pairs} they have. Their means are over other pairs, and cannot be compared with those of others."
-    ] * any(standing.concludes for standing in standings)
-    notes += _unranked(standings)
-    title = f"{_described(board)[0]}: models without a rank"
-    about = {"average": board.name}
-    return _table(
-        "other average",
-        title,
-        standings,
-        columns,
-        lambda s: [*shares(s.score, s.interval), len(s.pairs)],
-        notes,
-        about,
-        False,
     )
 
 
@@ -219,7 +211,16 @@ def best_table(boards: Sequence[ModelBoard], tasks: Sequence[TaskEntries]) -> Ta
     columns += scored_columns("mean", SHARE)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
-    rows = [_best(board, kinds) for board in boards]
+    rows = []
+    for board in boards:
+        first, rivals = board.standings[0], listed(_rivals(board), NAMED)
+        nobody = "" if first.rank else "not known"
+        names = rivals or "none" if first.rank and len(board.standings) > 1 else nobody
+        if unread := not_read([s.floor for s in board.standings if s.whole], PERCENT):
+            names = "; ".join(filter(None, [rivals, unread]))
+        models = {standing.side.name for standing in board.standings if standing.whole}
+        head = [board.name, first.side.name, *(value_of(first.side, kind.key) for kind in kinds)]
+        rows.append([*head, *shares(first.score, first.interval), names, len(models), len(board.tasks)])
     unsure = [task.task for task in tasks if task.averaged and not task.is_sure]
     sure = f" whose errors are known (not: {', '.join(unsure)})" if unsure else ""
     notes = [
@@ -231,17 +232,6 @@ def best_table(boards: Sequence[ModelBoard], tasks: Sequence[TaskEntries]) -> Ta
     ]
     table = Table("best", "Best model in each language", columns, rows, notes)
     return _doubted(table, [board.standings[0] for board in boards], [s for of in boards for s in of.standings[1:]])
-
-
-def _best(board: ModelBoard, kinds: Sequence[Column]) -> list[Any]:
-    first, language = board.standings[0], board.name
-    named = listed(_rivals(board), NAMED)
-    others = named or "none" if first.rank and len(board.standings) > 1 else "not known" if first.rank is None else ""
-    if unread := not_read([s.floor for s in board.standings if s.whole], PERCENT):
-        others = "; ".join(filter(None, [named, unread]))
-    whole = len({standing.side.name for standing in board.standings if standing.whole})
-    head = [language, first.side.name, *(value_of(first.side, kind.key) for kind in kinds)]
-    return [*head, *shares(first.score, first.interval), others, whole, len(board.tasks)]
 
 
 def _names(board: ModelBoard) -> dict[LeaderboardModel, str]:

@@ -149,21 +149,16 @@ def _of_task(cells: list[CellScores]) -> str:
     names = sorted({language_name(c.language) for c in cells})
     counts = sorted({c.n for c in cells})
     n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    written, prompts = {"eng": "in English", "native": "in the language evaluated"}, []
+    for (_, prompt_language), members in grouped(cells, lambda c: (c.prompt_set, c.prompt_language)).items():
+        numbers = sorted({c.prompt for c in members}, key=prompt_order)
+        prompts.append(f"prompt{'s' * (len(numbers) > 1)} {prompt_ranges(numbers)} {written[prompt_language]}")
     each = f"each of {len(names)} languages: " if len(names) > 1 else ""
     title, metric = first.declared.get("title", first.task), NAMES.get(first.main, labels.words(first.main))
     text = f"{title} (task {first.task}{version}) is scored by {metric}, {listed([*forms])}, {shots}-shot, "
-    text += f"with {_prompts(cells)}, on {n} documents in {each}{listed(names)}."
+    text += f"with {listed(prompts)}, on {n} documents in {each}{listed(names)}."
     of_origins = grouped(unreviewed_of(cells).items(), lambda pair: ORIGINS.get(str(pair[1]), MACHINE))
     for origin, pairs in of_origins.items():
         named = language_names((code for code, _ in pairs), None)
         text += f" The native prompts in {named} are {origin}, and not yet reviewed by two speakers."
     return text
-
-
-def _prompts(cells: list[CellScores]) -> str:
-    written = {"eng": "in English", "native": "in the language evaluated"}
-    parts = []
-    for of_set, members in grouped(cells, lambda c: (c.prompt_set, c.prompt_language)).items():
-        numbers = sorted({c.prompt for c in members}, key=prompt_order)
-        parts.append(f"prompt{'s' if len(numbers) > 1 else ''} {prompt_ranges(numbers)} {written[of_set[1]]}")
-    return listed(parts)

@@ -61,10 +61,11 @@ def tree_tables(
 
 def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[str]) -> Table:
     first, others = trees[0], [published_for(tree, published) for tree in trees]
+    names = list(dict.fromkeys(name for of_tree in others for name in of_tree))
     dimensions = [tree.dimensions for tree in trees]
     varied = [place for place in varying(dimensions) if len({each[place] for each in dimensions}) > 1]
     columns = [*map(column_of, varied), Column(", ".join(first.levels), "branch", "-")]
-    columns += [*scored_columns("score", bounds_of(metric)), Column("n", "count"), *_published_columns(others)]
+    columns += [*scored_columns("score", bounds_of(metric)), Column("n", "count"), *_published_columns(names)]
     columns += [Column("", "hidden", key) for key in ("average", *first.levels)]
     rows: list[list[Any]] = []
     ends: list[int] = []
@@ -72,21 +73,18 @@ def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[st
         tops = [at for at, b in enumerate(tree.branches) if at == 0 or (len(b.path) == 1 < len(tree.levels))]
         ends += [len(rows) + at - 1 for at in tops]
         head = [named(tree.dimensions, dimension) for dimension in varied]
-        rows += [[*head, *_row(b, tree.levels, _published_cells(b, of_tree, others))] for b in tree.branches]
+        for branch in tree.branches:
+            average = None if branch.path else MACRO if branch.parts else MICRO
+            path = [*branch.path.values()] or [f"{MACRO}, mean of {branch.parts}" if branch.parts else MICRO]
+            numbers = [branch.score, branch.interval, branch.n, *_published_cells(branch, of_tree, names)]
+            levels = [branch.path.get(name) for name in tree.levels]
+            rows.append([*head, (len(path) - 1, path[-1]), *numbers, average, *levels])
     about = {"task": first.task, "field": first.levels[-1]}
     title = f"{titled(first.task, metric)}: by {first.levels[-1]}"
-    macro, notes = trees[0].cells[0].declared.get("macro"), _published_notes(trees, others)
+    macro, notes = trees[0].cells[0].declared.get("macro"), _published_notes(trees, others, names)
     if any(branch.parts for tree in trees for branch in tree.branches):
         notes.insert(0, f"micro: all questions have the same weight, also within a group; macro: each {macro} has.")
     return Table("breakdown", title, columns, rows, notes, about=about, ends=[at for at in ends if at >= 0])
-
-
-def _row(branch: Branch, levels: list[str], published: list[Any]) -> list[Any]:
-    average = None if branch.path else MACRO if branch.parts else MICRO
-    names = [*branch.path.values()] or [f"{MACRO}, mean of {branch.parts}" if branch.parts else MICRO]
-    shown = len(names) - 1, names[-1]
-    values = [branch.path.get(name) for name in levels]
-    return [shown, branch.score, branch.interval, branch.n, *published, average, *values]
 
 
 WIDE, FREQUENT = 12, 20  # labels up to which all pairs fit into a table; pairs that are shown of more
@@ -185,14 +183,7 @@ def mean_table(task: str, averages: list[Mean], metric: Metric | None = None) ->
     for m in averages:
         head = [named(m.dimensions, d) for d in varied]
         rows.append([m.name, *head, m.score, m.interval, len(m.members), m.members])
-    title = f"{titled(task, metric)}: means over languages"
-    notes = [*_mean_notes(averages), *unranked_notes([metric] if metric else [])]
-    return Table("means", title, columns, rows, notes, about={"task": task}, signs=[OF_MEANS])
-
-
-def _mean_notes(averages: list[Mean]) -> list[str]:
-    whole = {f"{m.name}: {language_names(m.members, None)}." for m in averages if len(m.members) > 4}
-    notes = sorted(whole)
+    notes = sorted({f"{m.name}: {language_names(m.members, None)}." for m in averages if len(m.members) > 4})
     if len({(m.name, tuple(m.members)) for m in averages}) > len({m.name for m in averages}):
         notes.append("Do not compare means over different languages.")
     african = [m for m in averages if m.grouping == "Africa" and m.interval]
@@ -200,7 +191,9 @@ def _mean_notes(averages: list[Mean]) -> list[str]:
         notes.append(f"Not known to share questions with the other languages: {language_names(alone)}.")
     if differing := max((m.differing for m in african), default=0):
         notes.append(f"{differing} questions have different right answers in some languages; they count as different.")
-    return notes
+    notes += unranked_notes([metric] if metric else [])
+    title = f"{titled(task, metric)}: means over languages"
+    return Table("means", title, columns, rows, notes, about={"task": task}, signs=[OF_MEANS])
 
 
 def breakdown_tables(
@@ -253,31 +246,23 @@ def confusion_table(confusion: Confusion) -> Table:
     return Table("confusion", f"{confusion.task}: {where}", columns, rows, notes, about=about)
 
 
-Published = list[dict[str, PublishedScores]]  # of each tree, by name
-
-
-def _names(by_tree: Published) -> list[str]:
-    return list(dict.fromkeys(name for of_tree in by_tree for name in of_tree))
-
-
-def _published_columns(by_tree: Published) -> list[Column]:
+def _published_columns(names: Sequence[str]) -> list[Column]:
     """Returns the columns of published scores: score, difference, and whether the run's interval includes it.
 
     Of several published scores, people see the scores alone, for which there is room.
     """
-    names, columns = _names(by_tree), []
+    columns, one = [], len(names) == 1
     for name in names:
-        one = len(names) == 1
         columns += [Column("publ." if one else name, "score", f"published {name}")]
         columns += [Column("difference" if one else "", "change" if one else "hidden", f"difference {name}")]
         columns += [Column("in CI" if one else "", "text" if one else "hidden", f"in interval {name}")]
     return columns
 
 
-def _published_cells(branch: Branch, of_tree: dict[str, PublishedScores], by_tree: Published) -> list[Any]:
+def _published_cells(branch: Branch, of_tree: dict[str, PublishedScores], names: Sequence[str]) -> list[Any]:
     """Returns the cells of a branch in these columns; empty where nothing is published."""
     cells: list[Any] = []
-    for name in _names(by_tree):
+    for name in names:
         scores = of_tree.get(name)
         published = scores.score(dict(branch.path)) if scores and branch.parts is None else None
         if published is None:
@@ -288,11 +273,10 @@ def _published_cells(branch: Branch, of_tree: dict[str, PublishedScores], by_tre
     return cells
 
 
-def _published_notes(trees: Sequence[ScoreTree], by_tree: Published) -> list[str]:
+def _published_notes(
+    trees: Sequence[ScoreTree], by_tree: Sequence[dict[str, PublishedScores]], names: Sequence[str]
+) -> list[str]:
     """Returns whose scores the published ones are, how they were measured, and what differs in the run."""
-    names = _names(by_tree)
-    if not names:
-        return []
     notes = []
     for name in names:
         shown = [(tree, of_tree[name]) for tree, of_tree in zip(trees, by_tree, strict=True) if name in of_tree]
@@ -302,6 +286,6 @@ def _published_notes(trees: Sequence[ScoreTree], by_tree: Published) -> list[str
         notes.append(f"{what}: {scores.setting} ({scores.source}{doubt}).")
         if differs := dict.fromkeys(words for tree, of in shown for words in differing(tree, of)):
             notes.append(f"Different here: {', '.join(differs)}.")
-    if len(names) > 1:
+    if len(names) != 1:
         return notes
     return [*notes, f"in CI: whether the {INTERVAL} of this run's score includes the published one, which has its own."]

@@ -55,15 +55,25 @@ def contrast_table(contrast: Contrast, metric: Metric | None = None) -> Table:
     if metric and (by := contrast_metric(contrast, metric)):
         about["metric"] = by
     task = titled(contrast.task, metric) if contrast.is_score or not metric else f"{contrast.task}, {about['metric']}"
+    signs, rows = unreviewed_signs(stars.values()), list[list[Any]]()
+    if contrast.metric and not contrast.is_score:  # what the metric is
+        name, balanced = contrast.metric.name, contrast.balanced
+        described = DESCRIPTIONS.get(name, "accuracy" if balanced else "the metric for this comparison")
+        signs.insert(0, f"balanced_{name}: {described}, {BALANCED}." if balanced else f"{name}: {described}.")
+    for row in contrast.rows:
+        head = [row.language, *([prompt_ranges(row.prompts)] if len(prompts) > 1 else [])]
+        numbers = [row.first, row.second, row.difference, row.interval, row.adjusted, row.detectable]
+        verdict = OUTCOMES.get(row.verdict) or why_not(row, metric)
+        rows.append([*head, *numbers, f"{row.gained}/{row.lost}", row.gained, row.lost, row.n, verdict])
     return Table(
         kind="contrast",
         title=f"{task}: {second} against {first}{where}{which}",
         columns=_columns(first, second, len(prompts) > 1, bounds_of(metric), alone),
-        rows=[_row(row, len(prompts) > 1, metric) for row in contrast.rows],
+        rows=rows,
         notes=_notes(contrast),
         findings=[sentence(contrast, metric)],
         about=about | contrast.fixed,
-        signs=[*_signs(contrast), *unreviewed_signs(stars.values())],
+        signs=signs,
         marks=dict.fromkeys(stars, "*"),
     )
 
@@ -155,13 +165,6 @@ def _columns(first: str, second: str, with_prompts: bool, bounds: Bounds, alone:
     ]
 
 
-def _row(row: LanguageContrast, with_prompts: bool, metric: Metric | None) -> list[Any]:
-    head = [row.language, *([prompt_ranges(row.prompts)] if with_prompts else [])]
-    values = [row.first, row.second, row.difference, row.interval, row.adjusted, row.detectable]
-    verdict = OUTCOMES.get(row.verdict) or why_not(row, metric)
-    return [*head, *values, f"{row.gained}/{row.lost}", row.gained, row.lost, row.n, verdict]
-
-
 def why_not(row: LanguageContrast, metric: Metric | None) -> str:
     """Returns why nothing follows from a row without a verdict, or that its sides do not differ detectably."""
     if row.concludes or row.open:
@@ -180,15 +183,6 @@ def _notes(contrast: Contrast) -> list[str]:
     if contrast.metric and not contrast.metric.calibrated:  # which has labels picked equally often
         notes += one_answer_notes(contrast.cells)
     return notes
-
-
-def _signs(contrast: Contrast) -> list[str]:
-    """Returns what the metric is, if it is not the task's score."""
-    if contrast.is_score or not contrast.metric:
-        return []
-    name, balanced = contrast.metric.name, contrast.balanced
-    described = DESCRIPTIONS.get(name, "accuracy" if balanced else "the metric for this comparison")
-    return [f"balanced_{name}: {described}, {BALANCED}." if balanced else f"{name}: {described}."]
 
 
 def sentence(contrast: Contrast, metric: Metric | None = None) -> str:

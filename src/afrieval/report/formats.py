@@ -292,14 +292,13 @@ def _fitted(columns: Lines, names: Sequence[int], width: int, between: int) -> L
         most = min(max(widths[widest] - excess, next_widest, NARROWEST), widths[widest] - 1)
         if most < NARROWEST:
             break
-        fitted[widest] = [_folded(broken(text, most), most) for text in columns[widest]]
+        fitted[widest] = []
+        for text in columns[widest]:  # what has no place to be broken at is cut
+            lines = broken(text, most).split("\n")
+            cut = (line[at : at + most] for line in lines for at in range(0, max(len(line), 1), most))
+            fitted[widest].append("\n".join(cut))
         widths[widest] = _longest(fitted[widest])
     return fitted
-
-
-def _folded(text: str, width: int) -> str:
-    """Returns a text in lines that are cut where they have no place to be broken at."""
-    return "\n".join(line[at : at + width] for line in text.split("\n") for at in range(0, max(len(line), 1), width))
 
 
 def _blocks(fitted: Lines, repeated: int, width: int, between: int) -> Iterator[list[int]]:

@@ -1,4 +1,4 @@
-"""All that runs say of one language: scores of all models with their ranks, tokens per word, and cost."""
+"""All that runs say of one language: scores of all models with their ranks, tokens, cost; and scores by language."""
 
 import math
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.ranks import Rank, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.analysis.tokenizer import OPTIONS, Fertility
+from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.run_summary import SHOWN
 from afrieval.report.score_tables import (
@@ -27,6 +28,7 @@ from afrieval.report.score_tables import (
     unranked_notes,
     unread,
     unreviewed_signs,
+    varying,
 )
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, language_name, shown_score, titled
@@ -67,7 +69,14 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     columns += [Column("n", "count")]
     columns += [metric_column(name, SHARE, [line.score.others.get(name) for line in lines]) for name in shares]
     columns += [defective_column(line.score.n_defect for line in lines)]
-    rows = [_row(line, varied, shares) for line in lines]
+    rows: list[list[Any]] = []
+    for line in lines:
+        score, settings = line.score, [named(line.dimensions, d) for d in varied]
+        star = "*" * bool(score.unreviewed)
+        written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{star}"
+        values = [score.score, score.interval, line.rank, score.n, *(score.others.get(name) for name in shares)]
+        head = [line.dimensions["model"], *settings, written, score.prompt_language]
+        rows.append([*head, *values, score.n_defect])
     chance = lines[0].score.chance
     notes = [] if math.isnan(chance) else [f"A random guess scores {shown_score(chance)}%."]
     notes += [*unranked_notes([metric]), *unread([line.score for line in lines])]
@@ -93,14 +102,6 @@ def language_lines(cells: Sequence[CellScores]) -> list[ScoreLine]:
             lines += [ScoreLine(of_side[0].dimensions, s, ranks.get(side)) for s in by_language(of_side)]
     sign = -1 if cells[0].metric.higher_is_better else 1
     return sorted(lines, key=lambda line: sign * line.score.score)
-
-
-def _row(line: ScoreLine, varied: list[str], shares: list[str]) -> list[Any]:
-    score = line.score
-    written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{'*' * bool(score.unreviewed)}"
-    settings = [named(line.dimensions, d) for d in varied]
-    values = [score.score, score.interval, line.rank, score.n, *(score.others.get(name) for name in shares)]
-    return [line.dimensions["model"], *settings, written, score.prompt_language, *values, score.n_defect]
 
 
 def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> list[Table]:
@@ -172,3 +173,61 @@ def cost_tables(cells: Sequence[CellScores]) -> list[Table]:
     order = sorted(rows, key=lambda row: (language_name(row["language"]), row["task"]))
     notes = ["Cost is in US dollars, at the prices that the run was given; blank where they were not known."]
     return [Table("cost", "Requests, tokens and cost", columns, [[row[n] for n in names] for row in order], notes)]
+
+
+N_NAMES = 2  # columns of names
+HEAD = ("model", "shots", "answer_form", "prompt_set", "prompt_language")  # the parts of a head, in order
+
+
+def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
+    """Returns scores by language: for several models a table per task, for one model a table of all tasks.
+
+    With one language, or with one task and model, it returns none: other tables have the same numbers.
+    """
+    scored = [cell for cell in cells if cell.n]
+    sides = [*grouped(scored, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values()]
+    of_tasks, models = grouped(sides, lambda side: side[0].task), {cell.model for cell in scored}
+    if len(models) < 2 and len(of_tasks) < 2:
+        return []
+    tables = [_heat_table(of) for of in (of_tasks.values() if len(models) > 1 else [sides])]
+    return [table for table in tables if len(table.rows) > 1]
+
+
+def _heat_table(sides: list[list[CellScores]]) -> Table:
+    """Returns a table with a column for each side: the cells of a task, a model and its prompts.
+
+    A shade is how high a score is between the lowest and the highest of its task; unranked metrics have none.
+    """
+    firsts, scores = [side[0] for side in sides], [{score.language: score for score in by_language(s)} for s in sides]
+    tasks = {first.task: first.metric for first in firsts}
+    codes = {code for of_side in scores for code in of_side}
+    languages = sorted(codes, key=lambda code: (LANGUAGES[code].family, LANGUAGES[code].name))
+    varied = sorted({*varying([first.dimensions for first in firsts])} - {"language"}, key=HEAD.index)
+    columns = [Column("family"), Column("language", "language")]
+    for first in firsts:
+        head = [titled(first.task, first.metric)] if len(tasks) > 1 else []
+        head += [named(first.dimensions, name) for name in varied]
+        columns.append(Column(" ".join(head), "score", "", first.metric.bounds))
+    rows: list[list[Any]] = [
+        [LANGUAGES[code].family, code, *(of_side[code].score if code in of_side else None for of_side in scores)]
+        for code in languages
+    ]
+    shades: dict[tuple[int, int], float] = {}
+    ranked = [at for at, first in enumerate(firsts) if first.metric.ranked]
+    for task_columns in grouped(ranked, lambda index: firsts[index].task).values():
+        cells = {(row, at + N_NAMES): of[at + N_NAMES] for row, of in enumerate(rows) for at in task_columns}
+        numbers = {place: score for place, score in cells.items() if score is not None}
+        low, high = min(numbers.values()), max(numbers.values())
+        if low < high:
+            shades |= {place: (number - low) / (high - low) for place, number in numbers.items()}
+    title = "Scores by language" if len(tasks) > 1 else f"{titled(*next(iter(tasks.items())))}: scores by language"
+    unreviewed = {code: score.unreviewed for of in scores for code, score in of.items() if score.unreviewed}
+    about = {} if len(tasks) > 1 else {"task": firsts[0].task}
+    lines = [
+        f"Known defect of {score.task} {LANGUAGES[score.language].name}: {score.defect}."
+        for of_side in scores
+        for score in of_side.values()
+        if score.defect
+    ]
+    notes, signs = [*dict.fromkeys(lines), *unranked_notes(tasks.values())], unreviewed_signs(unreviewed.values())
+    return Table("heat", title, columns, rows, notes, [], about, signs, dict.fromkeys(unreviewed, "*"), shades=shades)

@@ -1,18 +1,20 @@
 """English against native prompts and the spread over prompts: tables with a verdict, and sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.scores import PromptMean
 from afrieval.report.columns import Column
+from afrieval.report.comparable_scores import SETTINGS
 from afrieval.report.comparison import contrast_tables
-from afrieval.report.contrast_tables import ALIKE, NOTHING, sentence, side_name, why_not
+from afrieval.report.contrast_tables import ALIKE, NOTHING, contrast_metric, sentence, side_name, why_not
 from afrieval.report.score_tables import naming_rows, varying
 from afrieval.report.table import Table
-from afrieval.report.values import Point, language_name, shown_score
+from afrieval.report.values import Bounds, Point, bounds_of, language_name, shown_change, shown_score
 from afrieval.report.verdict_words import OPEN, floors
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
@@ -85,3 +87,64 @@ def findings(task: str, prompt_means: Sequence[PromptMean], metric: Metric) -> l
     most = shown_score(widest.spread, metric.bounds)
     language = language_name(widest.dimensions["language"])
     return [f"{task}: the best and the worst prompt differ by {middle} (median), at most by {most}: {language}{where}."]
+
+
+Effects = Mapping[tuple[object, ...], Mapping[str, "Effect"]]  # of each side of a task, by language
+
+
+class Effect(NamedTuple):
+    """What native prompts change in a language.
+
+    Attributes:
+        by: the metric that prompts are compared by, if it is not the task's own.
+    """
+
+    row: LanguageContrast
+    metric: Metric | None
+    by: str
+
+    @property
+    def bounds(self) -> Bounds:
+        """The scale of the difference."""
+        return bounds_of(self.metric)
+
+    @property
+    def verdict(self) -> int | None:
+        """As `native.verdict` has it."""
+        return verdict(self.row, self.metric)
+
+    @property
+    def words(self) -> str:
+        """What follows from it."""
+        return {1: "help", -1: "hurt"}.get(self.verdict or 0) or why_not(self.row, self.metric)
+
+
+def effects_of(contrasts: Iterable[Contrast]) -> Effects:
+    """Returns what native prompts change for each side, from the contrasts of prompt languages."""
+    effects: dict[tuple[object, ...], dict[str, Effect]] = {}
+    for contrast in contrasts:
+        for row in (row for row in contrast.rows if row.sides):
+            key = side_key(row.sides[0].cells[0])
+            effects.setdefault(key, {})[row.language] = Effect(row, contrast.metric, contrast_metric(contrast))
+    return effects
+
+
+def side_key(cell: CellScores) -> tuple[object, ...]:
+    """Returns what tells a side of a task from others."""
+    return (cell.task, cell.model, *(cell.dimensions[name] for name in SETTINGS))
+
+
+def effect_words(effects: Sequence[Effect]) -> str:
+    """Returns what native prompts change in a language, or in how many of several; empty if it is not known."""
+    if not effects:
+        return ""
+    change = shown_change(float(np.mean([each.row.difference for each in effects])), effects[0].bounds)
+    if len(effects) == 1:
+        words = effects[0].words
+        return f"{words} ({change})" if effects[0].verdict else f"{change}, {words}"
+    verdicts = [each.verdict for each in effects]
+    if set(verdicts) == {None}:
+        return next((each.words for each in effects if each.row.open), effects[0].words)
+    words_of = ((1, "help"), (-1, "hurt"), (None, "nothing is concluded"))
+    counts = [f"{word} in {verdicts.count(which)}" for which, word in words_of if which in verdicts]
+    return f"{change} on average; {' and '.join(counts) or ALIKE} {'of' if counts else 'in'} {len(effects)} languages"

@@ -7,8 +7,6 @@ from afrieval.analysis.entries import defective
 from afrieval.analysis.published import AFROBENCH, AuthorsAverage, averages
 from afrieval.analysis.published_comparison import as_published, on_same_prompts, standings
 from afrieval.analysis.published_evaluations import (
-    Measured,
-    VerdictAgreement,
     by_run,
     is_other_model,
     measured,
@@ -64,26 +62,22 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
     names = dict.fromkeys([*(cell.model for cell in cells), *(row.model for row in rows)])
     lost = [name for name in names if name not in {model.model for model in models}]
     missing = [f"Not shown, since no English prompt of theirs has all of these languages: {', '.join(lost)}."]
+    sizes = sorted({n for row in rows for n in row.n.values()})
+    size = " to ".join(f"{n:,}" for n in dict.fromkeys([*sizes[:1], *sizes[-1:]]))
+    compared = f"of {size} documents per language, where their source says so."
+    if not sizes:  # tables of papers do not say
+        compared = "of whole test sets: compare them with runs without --eval.limit or --eval.sample."
     notes = [
         f"Means over the {len(languages)} languages that all of them have: {language_names(languages, None)}.",
         "best: the prompt was chosen on test.",
         *([OTHER_PROMPTS] if any(model.source == "run" for model in models) else []),
         *(missing if lost else []),
-        _sizes(rows),
+        f"Published scores are {compared}",
         *_inconsistent(averages(rows)[1]),
     ]
     title, about = f"{task}: runs and published scores", {"task": task}
     table = Table("standing", title, columns, [list(model) for model in models], notes, about=about)
     return without(table, defective(task, cells, rows))
-
-
-def _sizes(rows: list[PublishedRow]) -> str:
-    """Returns a note on how many documents published scores are of; tables of papers do not say."""
-    sizes = sorted({n for row in rows for n in row.n.values()})
-    if not sizes:
-        return "Published scores are of whole test sets: compare them with runs without --eval.limit or --eval.sample."
-    size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    return f"Published scores are of {size} documents per language, where their source says so."
 
 
 def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
@@ -141,15 +135,23 @@ HIDDEN = [Column("", "hidden", of) for of in ("task", "kind", "metric", "average
 
 def reference_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table per model and data set: each task's measured scores, then its published ones."""
-    return list(map(_table_reference, by_run(cells)))
+    return [_reference_table(of_run) for of_run in by_run(cells)]
 
 
-def _table_reference(of_run: list[CellScores]) -> Table:
+def _reference_table(of_run: list[CellScores]) -> Table:
     rows: list[list[Any]] = []
     dimmed: list[int] = []
     ends: list[int] = []
     for each in of_run:
-        rows += [_measured(each, score, first=at == 0) for at, score in enumerate(measured(each))]
+        for number, score in enumerate(measured(each)):  # the first one has the name of the task
+            parts = score.parts
+            over = (
+                f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(score.metric, "")
+            )
+            metric = score.metric + (f", {score.average}" if score.average else "")
+            counted = [None, None] if number else [each.n_defect, unparsed(each)]
+            raw = [each.task, "measured", score.metric, score.average, parts, None, None]
+            rows.append([over if number else each.task, metric, score.score, score.interval, score.n, *counted, *raw])
         of_others = _published(each)
         dimmed += range(len(rows), len(rows) + len(of_others))
         rows += of_others
@@ -169,16 +171,6 @@ def _table_reference(of_run: list[CellScores]) -> Table:
     ]
     notes = _about_published(of_run)
     return Table("reference", title, columns, rows, notes, about=about, signs=signs, dimmed=dimmed, ends=ends)
-
-
-def _measured(each: CellScores, score: Measured, first: bool) -> list[Any]:
-    """Returns a row; the first score of a cell has the name of the task."""
-    parts = score.parts
-    over = f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(score.metric, "")
-    metric = score.metric + (f", {score.average}" if score.average else "")
-    counted = [score.n, each.n_defect, unparsed(each)] if first else [score.n, None, None]
-    raw = [each.task, "measured", score.metric, score.average, parts, None, None]
-    return [each.task if first else over, metric, score.score, score.interval, *counted, *raw]
 
 
 def _published(each: CellScores) -> list[list[Any]]:
@@ -229,23 +221,22 @@ VERDICT_COLUMNS = [
 
 def verdict_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table per model and data set, with a row for each task whose data have verdicts."""
-    with_verdicts = [[(each, v) for each in of_run if (v := verdicts(each))] for of_run in by_run(cells)]
-    return [_table_agreement(of_run) for of_run in with_verdicts if of_run]
-
-
-def _table_agreement(of_run: list[tuple[CellScores, VerdictAgreement]]) -> Table:
-    cells = [each for each, _ in of_run]
-    first = cells[0]
-    about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
-    title = f"{first.model}: agreement with Meta's verdicts"
-    title += f" on {name}" if (name := reference_model(first)) else ""
-    notes = [_compared(cells)]
-    rows = []
-    for each, agreement in of_run:
-        ours, published = agreement.scores
-        counts = [agreement.n, agreement.right, agreement.first_only, agreement.second_only, agreement.neither]
-        rows.append([each.task, *counts, agreement.same, ours, published, ours - published, agreement.p, each.main])
-    return Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about, signs=[LEGEND])
+    tables = []
+    for of_run in by_run(cells):
+        agreements = [(each, agreement) for each in of_run if (agreement := verdicts(each))]
+        if not agreements:
+            continue
+        first, rows = agreements[0][0], []
+        for each, agreement in agreements:
+            ours, published = agreement.scores
+            counts = [agreement.n, agreement.right, agreement.first_only, agreement.second_only, agreement.neither]
+            rows.append([each.task, *counts, agreement.same, ours, published, ours - published, agreement.p, each.main])
+        about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
+        title = f"{first.model}: agreement with Meta's verdicts"
+        title += f" on {name}" if (name := reference_model(first)) else ""
+        notes = [_compared([each for each, _ in agreements])]
+        tables.append(Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about, signs=[LEGEND]))
+    return tables
 
 
 def _compared(cells: list[CellScores]) -> str:

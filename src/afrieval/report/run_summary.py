@@ -19,7 +19,6 @@ from afrieval.report.citing import likelihoods
 from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
 from afrieval.report.contrast_tables import contrast_table
-from afrieval.report.harness_table import as_language_score, harness_table
 from afrieval.report.judged_tables import judged_tables
 from afrieval.report.published_tables import reference_tables
 from afrieval.report.score_tables import (
@@ -31,7 +30,7 @@ from afrieval.report.score_tables import (
     run_table,
     score_table,
 )
-from afrieval.report.suite_tables import derived_tables, suite_tables
+from afrieval.report.suite_tables import as_language_score, derived_tables, harness_table, suite_tables
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, Bounds, language_names
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
@@ -168,7 +167,7 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
         notes = [f"Examples come from the {described['evaluate']} split itself, leaving out the question asked."]
     title = f"{task}: {'likelihoods' if metric.needs else described['answer_form']}, {shots}-shot"
     metrics = {name: known for c in cells for name, known in c.metrics.items()}
-    notes += [*_shortened(cells), *_dropped(cells), *cut_off(cells), *thought(cells, record)]
+    notes += [*_fitted(cells), *cut_off(cells), *thought(cells, record)]
     notes += missing_letters(cells)
     notes += [*one_answer_notes(cells), *rare_notes(cells)]
     table = score_table(title, by_language(cells), notes, set(supported), means(cells, ["Africa"]), metrics)
@@ -179,22 +178,19 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     return [marked(table, defects_of(cells)) for table in naming_options(tables, cells)]
 
 
-def _shortened(cells: list[CellScores]) -> list[str]:
-    kept_shares, n = [share for cell in cells for share in cell.kept_shares], sum(cell.n for cell in cells)
-    if not kept_shares:
-        return []
-    named = language_names({cell.language for cell in cells if cell.kept_shares})
-    part = f"{np.mean(kept_shares):.0%} of their text was kept on average, {min(kept_shares):.0%} at least"
-    return [f"{len(kept_shares):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}."]
-
-
-def _dropped(cells: list[CellScores]) -> list[str]:
-    shown, n = [number for cell in cells for number in cell.fewer_examples], sum(cell.n for cell in cells)
-    if not shown:
-        return []
-    named = language_names({cell.language for cell in cells if cell.fewer_examples})
-    few = f"{min(shown)} at least, {np.mean(shown):.1f} on average"
-    return [f"{len(shown):,} of {n:,} prompts have fewer examples, to fit the model's context ({named}): {few}."]
+def _fitted(cells: list[CellScores]) -> list[str]:
+    """Returns how many prompts were shortened, and how many have fewer examples, to fit the model's context."""
+    notes, n = [], sum(cell.n for cell in cells)
+    if shares := [share for cell in cells for share in cell.kept_shares]:
+        named = language_names({cell.language for cell in cells if cell.kept_shares})
+        part = f"{np.mean(shares):.0%} of their text was kept on average, {min(shares):.0%} at least"
+        notes.append(f"{len(shares):,} of {n:,} prompts were shortened to fit the model's context ({named}); {part}.")
+    if counts := [number for cell in cells for number in cell.fewer_examples]:
+        named = language_names({cell.language for cell in cells if cell.fewer_examples})
+        few = f"{min(counts)} at least, {np.mean(counts):.1f} on average"
+        fewer = f"{len(counts):,} of {n:,} prompts have fewer examples, to fit the model's context"
+        notes.append(f"{fewer} ({named}): {few}.")
+    return notes
 
 
 PLAIN = "tokens that the harness computes, with the whole prompt for each choice"

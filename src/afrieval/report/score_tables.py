@@ -24,7 +24,7 @@ from afrieval.report.values import (
     shown_score,
 )
 from afrieval.results.cell_key import PAPER, SUITE, UNCLEANED, prompt_ranges
-from afrieval.results.cell_scores import CellScores
+from afrieval.results.cell_scores import KEPT_APART, CellScores
 from afrieval.results.identity import words
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import CUT, DESCRIPTIONS, GUESSED, NOT_PARSED, REFUSED
@@ -230,10 +230,10 @@ def named(dimensions: dict[str, Any], name: str) -> str:
 
 def naming_options(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Table]:
     """Returns tables whose titles name the options of their task, since scores depend on them."""
-    options = {
-        c.task: [*c.declared.get("options", {}).values(), *filter(None, [shown_options(c.declared.get("extract", {}))])]
-        for c in cells
-    }
+    options = {}
+    for cell in cells:
+        extract = [name if on else f"no {name}" for name, on in cell.declared.get("extract", {}).items()]
+        options[cell.task] = [*cell.declared.get("options", {}).values(), *extract]
     return [replace(t, title=", ".join([t.title, *options.get(t.about["task"], [])])) for t in tables]
 
 
@@ -247,11 +247,13 @@ def naming_rows(tables: Iterable[Table], cells: Iterable[CellScores]) -> list[Ta
     """
     cell_list, named_tables = list(cells), []
     for table in tables:
-        table_cells = [cell for cell in cell_list if _is_about(table, cell)]
-        most, selection = (
-            max((cell.looks for cell in table_cells), default=1),
-            words(cell.selection for cell in table_cells),
-        )
+        table_cells, sides = cell_list, [table.about[end] for end in ("first", "second") if end in table.about]
+        for name in ("task", *KEPT_APART):  # as far as the table says what it is about
+            if name in table.about:
+                table_cells = [cell for cell in table_cells if getattr(cell, name) == table.about[name]]
+        if sides:
+            table_cells = [cell for cell in table_cells if getattr(cell, table.about["dimension"]) in sides]
+        most, selection = max((c.looks for c in table_cells), default=1), words(c.selection for c in table_cells)
         notes = [*table.notes, *[LOOKED.format(most)] * (most > 1)]
         if any(column.form == "score" for column in table.columns):
             notes += unparsed_notes(table_cells, table.kind == "prompts")
@@ -308,20 +310,6 @@ def _starred(table: Table, cells: list[CellScores]) -> Table:
         return table
     marks = {name: f"{table.marks.get(name, '')}*" for name in names}
     return replace(table, marks={**table.marks, **marks}, signs=[*table.signs, *unreviewed_signs(unreviewed.values())])
-
-
-def _is_about(table: Table, cell: CellScores) -> bool:
-    """Returns whether a table is about a cell, as far as it says what it is about."""
-    coordinates, about = {"task": cell.task, **cell.dimensions}, table.about
-    sides = (about["first"], about["second"]) if "first" in about else ()
-    return all(coordinates[name] == about[name] for name in coordinates if name in about) and (
-        not sides or coordinates[about["dimension"]] in sides
-    )
-
-
-def shown_options(options: Mapping[str, bool]) -> str:
-    """Returns options as titles have them: the names of those that are on, and `no NAME` for the others."""
-    return ", ".join(name if on else f"no {name}" for name, on in options.items())
 
 
 def defects_of(cells: Iterable[CellScores]) -> dict[str, str]:

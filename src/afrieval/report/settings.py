@@ -24,28 +24,19 @@ OFTEN_DIFFERENT = ("date", "config", "first_tokens", "left_out", "data_commits",
 COMPARED = ("What the run is", "Last visit", "Settings")  # parts that differences are of
 
 
-class Setting(NamedTuple):
-    """A value with its name.
-
-    Attributes:
-        differs: whether it, or one of its parts, is different in some of the runs.
-    """
-
-    name: str
-    value: "str | list[Setting]"
-    differs: bool = False
+SettingPath = tuple[str, ...]
 
 
 class RunSettings(NamedTuple):
     """What run.yaml says of a run, in parts; for other programs' runs, what their files say.
 
     Attributes:
-        parts: heading to settings; a page folds all but the first.
+        parts: heading to nested maps; a page folds all but the first.
     """
 
     name: str
     model: str
-    parts: dict[str, list[Setting]]
+    parts: dict[str, Mapping[str, Any]]
 
 
 def run_settings(cells: Iterable[CellScores]) -> list[RunSettings]:
@@ -54,19 +45,12 @@ def run_settings(cells: Iterable[CellScores]) -> list[RunSettings]:
     Raises:
         UserError: if a run.yaml cannot be read.
     """
-    folders = grouped((c for c in cells if c.path), lambda c: Path(str(c.path)).parent)
-    records = {
-        folder: _parts(dict(read_run(folder)))
-        if (folder / "run.yaml").exists()
-        else {"Settings": dict(first.recorded_settings)}
-        for folder, (first, *_) in folders.items()
-    }
-    differing = _differing(list(records.values()))
-    settings = []
-    for folder, record in records.items():
-        parts = {name: _settings(part, differing, _start(name)) for name, part in record.items() if part}
-        settings.append(RunSettings(str(folder), folders[folder][0].model, parts))
-    return settings
+    runs = []
+    for folder, (first, *_) in grouped((c for c in cells if c.path), lambda c: Path(str(c.path)).parent).items():
+        is_ours = (folder / "run.yaml").exists()
+        parts = _parts(dict(read_run(folder))) if is_ours else {"Settings": dict(first.recorded_settings)}
+        runs.append(RunSettings(str(folder), first.model, {name: part for name, part in parts.items() if part}))
+    return runs
 
 
 def _parts(record: dict[str, Any]) -> dict[str, Any]:
@@ -87,72 +71,57 @@ def _parts(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def differences(runs: Iterable[RunSettings]) -> list[Table]:
-    """Returns a table of what differs between runs, a column for each; empty for a single run or equal ones."""
-    by_run: dict[str, dict[str, str]] = {}
+def start_of(part: str) -> SettingPath:
+    """Returns where the paths of a part begin; settings of other programs compare with what our runs are."""
+    return () if part in COMPARED else (part,)
+
+
+def differing(runs: Sequence[RunSettings]) -> set[SettingPath]:
+    """Returns the paths of settings in which runs differ, and all paths above them."""
+    values: dict[SettingPath, set[str]] = {}
     for run in runs:
-        named = [setting for part in COMPARED for setting in run.parts.get(part, [])]
-        leaves = [leaf for setting in named if setting.name not in OFTEN_DIFFERENT for leaf in _leaves(setting, "")]
-        by_run[run.name] = dict(leaves)
-    names = list(dict.fromkeys(name for found in by_run.values() for name in found))
+        for name, part in run.parts.items():
+            for path, value in _leaves(part, start_of(name)):
+                if value != {}:
+                    values.setdefault(path, set()).add(shown(value))
+    ends = [path for path, different in values.items() if len(different) > 1]
+    return {path[:n] for path in ends for n in range(1, len(path) + 1)}
+
+
+def differences(runs: Sequence[RunSettings]) -> list[Table]:
+    """Returns a table of what differs between runs, a column for each; empty for a single run or equal ones."""
+    paths, by_run = differing(runs), dict[str, dict[str, str]]()
+    for run in runs:
+        leaves = [leaf for name in COMPARED for leaf in _leaves(run.parts.get(name, {}), ())]
+        by_run[run.name] = {
+            ".".join(path): "none" if value == {} else shown(value)
+            for path, value in leaves
+            if path in paths and path[0] not in OFTEN_DIFFERENT
+        }
+    names = list(dict.fromkeys(name for settings in by_run.values() for name in settings))
     if not names:
         return []
     columns = [Column("setting"), *(Column(Path(run).name, "text", run) for run in by_run)]
-    rows = [[name, *(found.get(name, "") for found in by_run.values())] for name in names]
+    rows = [[name, *(settings.get(name, "") for settings in by_run.values())] for name in names]
     notes = ["Columns are named after run folders. Settings that a run does not have are blank."]
     return [Table("settings", "What differs between runs", columns, rows, notes)]
 
 
-def _leaves(setting: Setting, path: str) -> Iterator[tuple[str, str]]:
-    name = f"{path}.{setting.name}" if path else setting.name
-    if isinstance(setting.value, list):
-        for part in setting.value:
-            yield from _leaves(part, name)
-    elif setting.differs:
-        yield name, setting.value
-
-
-def _differing(records: list[Mapping[str, Any]]) -> set[tuple[str, ...]]:
-    """Returns the paths of settings in which runs differ, and all paths above them."""
-    values: dict[tuple[str, ...], set[str]] = {}
-    for record in records:
-        for name, part in record.items():
-            for path, value in _places(part, _start(name)):
-                values.setdefault(path, set()).add(value)
-    differing = {place for place, different in values.items() if len(different) > 1}
-    return {place[:n] for place in differing for n in range(1, len(place) + 1)}
-
-
-def _start(part: str) -> tuple[str, ...]:
-    """Returns where the places of a part begin; settings of other programs compare with what our runs are."""
-    return () if part in COMPARED else (part,)
-
-
-def _places(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    if isinstance(value, Mapping):
+def _leaves(value: Any, path: SettingPath) -> Iterator[tuple[SettingPath, Any]]:
+    """Yields the settings in nested maps with their paths; an empty map is one, too."""
+    if isinstance(value, Mapping) and value:
         for name, part in value.items():
-            yield from _places(part, (*path, str(name)))
+            yield from _leaves(part, (*path, str(name)))
     else:
-        yield path, _text(value)
+        yield path, value
 
 
-def _settings(part: Mapping[str, Any], differing: set[tuple[str, ...]], path: tuple[str, ...]) -> list[Setting]:
-    settings = []
-    for name, value in part.items():
-        setting_path = (*path, str(name))
-        if isinstance(value, Mapping):
-            shown: str | list[Setting] = _settings(value, differing, setting_path) if value else "none"
-        else:
-            shown = _text(value)
-        settings.append(Setting(str(name), shown, setting_path in differing))
-    return settings
-
-
-def _text(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Returns a setting as people read it."""
     if isinstance(value, list):
-        return ", ".join(map(_text, value)) or "none"
+        return ", ".join(map(shown, value)) or "none"
     if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {_text(part)}" for name, part in value.items())
+        return "; ".join(f"{name}: {shown(part)}" for name, part in value.items())
     if value is None or isinstance(value, bool):
         return "not given" if value is None else str(value).lower()
     return str(value)
@@ -164,8 +133,14 @@ Settings = Sequence[tuple[str, Mapping[str, object]]]
 
 def record_tables(records: Records, others: Settings) -> list[Table]:
     """Returns the settings and versions of all runs, and the hashes of what was asked; none without a run."""
-    settings = [(place, dict(_settings_of(record))) for place, record in records]
-    settings += [(place, dict(_named(known))) for place, known in others]
+    settings = []
+    for name, record in records:
+        identity, visit = record["identity"], dict((record.get("visits") or [Visit()])[-1])
+        model: Mapping[str, Any] = identity["model"]
+        recorded = {**model, "model_name": _published_name(model["model_name"]), "variant": identity.get("variant")}
+        of_visit = {setting: visit.get(setting) for setting in ("date", *SETTINGS)}
+        settings.append((name, _named({**recorded, **_of(identity.get("fewshot")), **of_visit})))
+    settings += [(place, _named(known)) for place, known in others]
     rows = [[place, name, str(value)] for place, known in settings for name, value in known.items()]
     columns = [Column("run"), Column("setting", "name"), Column("value")]
     notes = ["As of the last visit of each run."]
@@ -194,8 +169,11 @@ _SHORT = {of: name for name, of in DAILY.items()}
 def command_of(record: RunRecord) -> str:
     """Returns the command that makes a run anew, for a shell; model and data in folders have the folder's name."""
     config = _config_of(record)
-    usual = dict(_leaves_of(asdict(RunConfig(data=DataConfig("hub"))), ""))
-    changed = {name: value for name, value in _leaves_of(config, "") if value != usual.get(name)}
+    usual, set_ = (
+        {".".join(path): value for path, value in _leaves(settings, ()) if value != {}}
+        for settings in (asdict(RunConfig(data=DataConfig("hub"))), config)
+    )
+    changed = {name: value for name, value in set_.items() if value != usual.get(name)}
     task = _of(config.get("task"))
     names = task.get("suite") or task.get("task_name") or []
     words = ["afrieval", "run", _published_name(changed.pop("model.model_name", "MODEL"))]
@@ -203,7 +181,9 @@ def command_of(record: RunRecord) -> str:
     for name, value in changed.items():
         skipped = any(name == part or name.startswith(f"{part}.") for part in _NOT_ASKED)
         if not skipped and (name != "data.source" or value == SAMPLES):  # a folder is a mirror of the hub
-            words += [f"--{_SHORT.get(name, name)}", _word_of(value)]
+            single = _published_name(value) if isinstance(value, str) else json.dumps(value)
+            word = ",".join(map(_published_name, value)) if isinstance(value, list) else single
+            words += [f"--{_SHORT.get(name, name)}", word]
     return shlex.join(words)
 
 
@@ -212,44 +192,16 @@ def _config_of(record: RunRecord) -> Mapping[str, Any]:
     return _of(visits[-1].get("config"))
 
 
-def _leaves_of(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yields the names and values of settings; an empty map is none."""
-    if isinstance(value, Mapping):
-        for name, part in value.items():
-            yield from _leaves_of(part, f"{path}.{name}" if path else str(name))
-    else:
-        yield path, value
-
-
-def _word_of(value: Any) -> str:
-    if isinstance(value, list):
-        return ",".join(map(_published_name, value))
-    return _published_name(value) if isinstance(value, str) else json.dumps(value)
-
-
 def _published_name(name: Any) -> str:
     """Returns a name, or the last part of a path: pages are published, and home folders are not."""
     return Path(name).name if is_path(str(name)) else str(name)
 
 
-def _settings_of(record: RunRecord) -> list[tuple[str, Any]]:
-    identity, visits = record["identity"], record.get("visits", [])
-    model: Mapping[str, Any] = identity["model"]
-    visit: Mapping[str, Any] = visits[-1] if visits else {}
-    recorded = {
-        **model,
-        "model_name": _published_name(model["model_name"]),
-        "variant": identity.get("variant"),
-        **_of(identity.get("fewshot")),
-    }
-    return _named({**recorded, **{name: visit.get(name) for name in ("date", *SETTINGS)}})
-
-
-def _named(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns settings that are given, and each version as one."""
-    versions = [(f"version of {name}", value) for name, value in _of(settings.get("versions")).items()]
-    single = [(name, value) for name, value in settings.items() if name != "versions"]
-    return [(name, value) for name, value in [*single, *versions] if value not in (None, "", {}, "{}")]
+    versions = {f"version of {name}": value for name, value in _of(settings.get("versions")).items()}
+    single = {name: value for name, value in settings.items() if name != "versions"}
+    return {name: value for name, value in (single | versions).items() if value not in (None, "", {}, "{}")}
 
 
 def _of(settings: Any) -> Mapping[str, Any]:

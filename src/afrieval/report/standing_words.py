@@ -1,22 +1,20 @@
 """Who is best, and how sure that is: in a task over African languages, in a language, and in a sentence."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
-
-import numpy as np
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.standings import Board, S, Standing
 from afrieval.analysis.verdicts import Floor
-from afrieval.report.comparable_scores import SETTINGS, ComparableScores
-from afrieval.report.contrast_tables import ALIKE, contrast_metric, why_not
-from afrieval.report.native import verdict
-from afrieval.report.score_tables import AS_WRONG
+from afrieval.report.columns import Column
+from afrieval.report.comparable_scores import ComparableScores, comparable_scores
+from afrieval.report.contrast_tables import ALIKE
+from afrieval.report.native import Effect, Effects, effect_words, side_key
+from afrieval.report.score_tables import AS_WRONG, defects_of, marked, scored_columns
+from afrieval.report.table import Table
 from afrieval.report.values import (
     Bounds,
-    bounds_of,
     language_name,
     language_names,
     listed,
@@ -26,37 +24,8 @@ from afrieval.report.values import (
 )
 from afrieval.report.verdict_words import OPEN, unread_words
 from afrieval.results.cell_scores import CellScores
-from afrieval.scoring.base import Metric
 
 NAMED = 3  # models that a sentence or cell names; others are counted
-Effects = Mapping[tuple[object, ...], Mapping[str, "Effect"]]  # of each side of a task, by language
-
-
-class Effect(NamedTuple):
-    """What native prompts change in a language.
-
-    Attributes:
-        by: the metric that prompts are compared by, if it is not the task's own.
-    """
-
-    row: LanguageContrast
-    metric: Metric | None
-    by: str
-
-    @property
-    def bounds(self) -> Bounds:
-        """The scale of the difference."""
-        return bounds_of(self.metric)
-
-    @property
-    def verdict(self) -> int | None:
-        """As `native.verdict` has it."""
-        return verdict(self.row, self.metric)
-
-    @property
-    def words(self) -> str:
-        """What follows from it."""
-        return {1: "help", -1: "hurt"}.get(self.verdict or 0) or why_not(self.row, self.metric)
 
 
 def best_words(name: str, row: Standing[S], bounds: Bounds, rivals: Sequence[str], alone: bool, unread: str) -> str:
@@ -143,26 +112,12 @@ class TaskStanding(NamedTuple):
         return best_words(self.row.side, self.row, bounds, self.rivals, self.alone, self.unread)
 
 
-def effects_of(contrasts: Iterable[Contrast]) -> Effects:
-    """Returns what native prompts change for each side, from the contrasts of prompt languages."""
-    effects: dict[tuple[object, ...], dict[str, Effect]] = {}
-    for contrast in contrasts:
-        for row in (row for row in contrast.rows if row.sides):
-            key = _key(row.sides[0].cells[0])
-            effects.setdefault(key, {})[row.language] = Effect(row, contrast.metric, contrast_metric(contrast))
-    return effects
-
-
-def _key(cell: CellScores) -> tuple[object, ...]:
-    return (cell.task, cell.model, *(cell.dimensions[name] for name in SETTINGS))
-
-
 def task_standings(part: ComparableScores, effects: Effects) -> Iterator[TaskStanding]:
     """Yields all sides of a task, the best first: in the mean over African languages, and in each language."""
     boards = [part.mean_board] if len(part.boards) > 1 else []
     for board in [*boards, *sorted(part.boards.values(), key=lambda each: language_name(each.name))]:
         for row in board.standings:
-            by_language = effects.get(_key(part.sides[row.side][0]), {})
+            by_language = effects.get(side_key(part.sides[row.side][0]), {})
             of_side = [by_language[code] for code in row.languages if code in by_language]
             yield TaskStanding(part, board, row, of_side)
 
@@ -171,22 +126,6 @@ def not_read(floors: Sequence[Floor | None], bounds: Bounds) -> str:
     """Returns what the first of several scores is not above, maybe for unparsed answers of any; empty if it is."""
     is_open = any(floor and floor.open for floor in floors)
     return unread_words(floors[0]._replace(open=is_open), bounds) if floors[0] else ""
-
-
-def effect_words(effects: Sequence[Effect]) -> str:
-    """Returns what native prompts change in a language, or in how many of several; empty if it is not known."""
-    if not effects:
-        return ""
-    change = shown_change(float(np.mean([each.row.difference for each in effects])), effects[0].bounds)
-    if len(effects) == 1:
-        words = effects[0].words
-        return f"{words} ({change})" if effects[0].verdict else f"{change}, {words}"
-    verdicts = [each.verdict for each in effects]
-    if set(verdicts) == {None}:
-        return next((each.words for each in effects if each.row.open), effects[0].words)
-    words_of = ((1, "help"), (-1, "hurt"), (None, "nothing is concluded"))
-    counts = [f"{word} in {verdicts.count(which)}" for which, word in words_of if which in verdicts]
-    return f"{change} on average; {' and '.join(counts) or ALIKE} {'of' if counts else 'in'} {len(effects)} languages"
 
 
 def sentence(of_language: Sequence[TaskStanding], named: bool) -> str:
@@ -262,3 +201,49 @@ def language_sentences(sides: Iterable[TaskStanding]) -> Iterator[tuple[str, str
 
 def _why(unread: Iterable[TaskStanding]) -> str:
     return AS_WRONG * any(side.unread.endswith(AS_WRONG) for side in unread)
+
+
+FEWEST = 3  # models; of two, the table of their difference says it all
+SURE = "ranks of all models in a language, and in the mean, are right at once with 95% confidence"
+
+
+def leader_tables(cells: Sequence[CellScores]) -> list[Table]:
+    """Returns a table for each task and prompt language with three models or more: the best in each language."""
+    comparable = comparable_scores([cell for cell in cells if cell.is_averaged])
+    return [_leaders(part) for part in comparable if len(part.sides) >= FEWEST]
+
+
+def _leaders(part: ComparableScores) -> Table:
+    best = [side for side in task_standings(part, {}) if side.leads and side.concludes]
+    columns = [
+        Column("language", "language"), Column("best", "text", "side"), Column("", "hidden", "model"),
+        *scored_columns("score", part.metric.bounds), Column("n", "count"),
+        Column("not told apart from", "text", "rivals", says=SURE),
+    ]  # fmt: skip
+    rows: list[list[Any]] = []
+    for side in (side for side in best if side.board.name):
+        name, score, interval, _, n, *_ = side.row
+        rivals = f"not above {side.unread}" if side.unread else ", ".join(side.rivals) or "none"
+        rows.append([side.board.name, "none" if side.unread else name, side.model, score, interval, n, rivals])
+    about = {"task": part.task, "prompt_language": part.kind}
+    title = f"{part.title}: best in each language"
+    table = Table("best", title, columns, rows, findings=_findings(part, best), about=about)
+    return marked(table, defects_of([cell for of_side in part.sides.values() for cell in of_side]))
+
+
+def _findings(part: ComparableScores, best: Sequence[TaskStanding]) -> list[str]:
+    """Returns who is best over languages, and in which languages one model is clearly the best."""
+    if not best:
+        return [f"{part.title}: nothing is concluded."]
+    means = [side for side in best if not side.board.name]
+    findings = [f"Over {len(side.row.languages)} African languages, {side.words}." for side in means]
+    languages = [side for side in best if side.board.name]
+    if len(languages) == 1 and not findings:
+        return [f"In {language_names([languages[0].board.name])}, {languages[0].words}."]
+    clear = [side for side in languages if not side.rivals and not side.unread]
+    where = [
+        f"{name} in {language_names(side.board.name for side in sides)}"
+        for name, sides in grouped(clear, lambda side: side.row.side).items()
+    ]
+    among = f"in {len(clear) or 'none'} of {len(languages)} languages"
+    return [*findings, f"One model is clearly the best {among}{': ' if where else ''}{'; '.join(where)}."]

@@ -31,12 +31,8 @@ def bounds_of(metric: Metric | None) -> Bounds:
 
 def titled(task: str, metric: Metric | None) -> str:
     """Returns a task's name for a title, with its metric where scores are not in percent, or not the usual ones."""
-    return f"{task}, {metric.name}" if metric and (metric.bounds != SHARE or not is_usual(metric)) else task
-
-
-def is_usual(metric: Metric) -> bool:
-    """Tells whether a metric says how good answers are without a judge or people."""
-    return metric.ranked and not is_of_rubric(metric.name)
+    usual = metric is None or (metric.bounds == SHARE and metric.ranked and not is_of_rubric(metric.name))
+    return f"{task}, {metric.name}" if metric and not usual else task
 
 
 def shown_score(value: float, bounds: Bounds = SHARE) -> str:

@@ -105,20 +105,12 @@ def baseline_table(task: str, baselines: Sequence[LanguageBaselines]) -> Table:
     for name, metric in shown:
         key = name if metric == ACCURACY else f"{name}_{metric}"
         columns += [Column(key.replace("_", ", "), "text", "-"), Column("", "hidden", key)]
-    return Table(
-        kind="baselines",
-        title=f"{task}: without reading",
-        columns=columns,
-        rows=[_row(of, shown) for of in baselines],
-        notes=[NOTE, *([LEGEND] if any(of.above for of in baselines) else [])],
-        about={"task": task},
-    )
-
-
-def _row(baselines: LanguageBaselines, shown: Sequence[tuple[str, str]]) -> list[object]:
-    row: list[object] = [baselines.language, baselines.baselines.n, baselines.baselines.chance]
-    for name, metric in shown:
-        score = baselines.baselines.scores.get(name, {}).get(metric)
-        tested = metric == (BALANCED if (name, BALANCED) in shown else ACCURACY)
-        row += ["" if score is None else shown_score(score) + ABOVE * (tested and name in baselines.above), score]
-    return row
+    rows: list[list[object]] = []
+    for each in baselines:
+        rows.append([each.language, each.baselines.n, each.baselines.chance])
+        for name, metric in shown:
+            score = each.baselines.scores.get(name, {}).get(metric)
+            tested = metric == (BALANCED if (name, BALANCED) in shown else ACCURACY)
+            rows[-1] += ["" if score is None else shown_score(score) + ABOVE * (tested and name in each.above), score]
+    notes = [NOTE, *([LEGEND] if any(of.above for of in baselines) else [])]
+    return Table("baselines", f"{task}: without reading", columns, rows, notes, about={"task": task})

@@ -114,7 +114,7 @@ class JudgeModel:
 
     def _text(self, question: str) -> str:
         if self._chats:
-            return self.lm.apply_chat_template([{"role": "user", "content": question}])
+            return str(self.lm.apply_chat_template([{"role": "user", "content": question}]))
         return f"{question}\n"
 
     def _fits(self, question: str) -> bool:

@@ -15,7 +15,7 @@ from afrieval._util.grouping import grouped
 from afrieval._util.schema import validated
 from afrieval._util.stamps import now
 from afrieval.config.settings import RunConfig
-from afrieval.models.answer_file import AnswerFile, Replayed
+from afrieval.models.answer_file import AnswerFile
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.changes import alike, has_moved, score_differences
 from afrieval.results.identity import SCORING, differences, merged
@@ -179,18 +179,18 @@ def _without(line: Sample, *keys: str) -> Sample:
 
 
 @contextmanager
-def _recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[Replayed]:
+def _recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[AnswerFile]:
     """Provides what recalls the answers to cells of a locked run that samples do not have."""
     path = answer_path(run.path, dict(run.record["identity"]["model"]))
     needed = any(cell.needs for cell in cells) and path.exists()
     with AnswerFile(path if needed else None) as answers:
-        yield Replayed(answers)
+        yield answers
 
 
-def _new_lines(run: RunFolder, cell: Cell, model: Replayed, changed: list[Changed]) -> Iterator[Sample]:
+def _new_lines(run: RunFolder, cell: Cell, stored_answers: AnswerFile, changed: list[Changed]) -> Iterator[Sample]:
     """Yields the samples of a cell with the scores that their answers get now, and adds new ones to `changed`."""
     stored, copies = tee(run.lines(cell.name))  # in step, so that a large file is never in memory as a whole
-    for number, (old, new) in enumerate(zip(stored, cell.rescore(model, copies), strict=True), 1):
+    for number, (old, new) in enumerate(zip(stored, cell.rescore(stored_answers, copies), strict=True), 1):
         if new is not old:
             what = score_differences(old, new)
             changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer"), number, what))
@@ -267,9 +267,9 @@ def _check_no_code(run: RunFolder, folders: Iterable[str]) -> None:
                 raise UserError(problem, f"if that is what you want, give --task.folder {folder}")
 
 
-def _supported(run: RunFolder, cells: Sequence[Cell], model: Replayed) -> tuple[list[Cell], list[str]]:
+def _supported(run: RunFolder, cells: Sequence[Cell], stored_answers: AnswerFile) -> tuple[list[Cell], list[str]]:
     """Returns the cells that can be scored again, and a line for each task that cannot."""
-    supported = [cell for cell in cells if not (cell.needs and model.is_empty)]
+    supported = [cell for cell in cells if not (cell.needs and not len(stored_answers))]
     lacking = {cell.key.task: NO_TOKENS for cell in cells if cell not in supported}
     names = {cell.name for cell in cells}
     others = [run.scores(name) for name in run.names if name not in names]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from afrieval.addons.contamination.findings import memorisation_tables, orders_found, rows_found
+from afrieval.addons.contamination.findings import memorisation_tables
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.sample_columns import cell_scores
 
@@ -64,6 +64,12 @@ def membership(shift: float, length: float = 0.0, n_unseen: int = 20, language: 
     )
 
 
+def found(*cells: CellScores) -> list[dict[str, Any]]:
+    """The rows of the one table of some cells."""
+    (table,) = memorisation_tables(cells)
+    return table.records()
+
+
 @pytest.mark.parametrize(
     ("given", "verdict"),
     [
@@ -78,15 +84,16 @@ def membership(shift: float, length: float = 0.0, n_unseen: int = 20, language: 
     ],
 )
 def test_verdicts_on_the_order(given: CellScores, verdict: str) -> None:
-    (found,) = orders_found([given])
-    assert found.verdict == verdict and (found.detectable is None) == (verdict == "too few rows")
+    (row,) = found(given)
+    assert row["verdict"] == verdict and (row["detectable"] is None) == (verdict == "too few rows")
 
 
 def test_p_values_are_adjusted_for_the_number_of_languages() -> None:
     cells = [order(1.0, language=code) for code in ("yor", "hau", "swa")]
-    (alone,), together = orders_found(cells[:1]), orders_found(cells)
-    assert alone.p < 0.05 < together[0].p == pytest.approx(3 * alone.p) and together[0].verdict == "no evidence"
-    assert (together[0].detectable or 0) > (alone.detectable or 1)
+    (alone,), (first, *_) = found(cells[0]), found(*cells)
+    p = alone["p_adjusted"]
+    assert p < 0.05 < first["p_adjusted"] == pytest.approx(3 * p) and first["verdict"] == "no evidence"
+    assert first["detectable"] > alone["detectable"]
 
 
 @pytest.mark.parametrize(
@@ -100,23 +107,23 @@ def test_p_values_are_adjusted_for_the_number_of_languages() -> None:
     ],
 )
 def test_verdicts_on_rows(given: CellScores, verdict: str) -> None:
-    (found,) = rows_found([given])
-    assert found.verdict == verdict and (found.n, found.n_unseen) == (100, 20) and found.completed is None
-    assert found.length is not None and found.length >= 0.5
+    (row,) = found(given)
+    assert row["verdict"] == verdict and (row["n"], row["n_unseen"]) == (100, 20) and row["completed"] is None
+    assert row["length"] >= 0.5
 
 
 def test_without_unseen_rows_the_share_that_is_completed_is_left() -> None:
-    (found,) = rows_found([cell("completion", [{"completion": [0.5, 0.0], "extraction": [0.25, 0.0]}] * 3)])
-    assert (found.completed, found.auc, found.n, found.n_unseen) == (0.5, None, 3, 0)
-    assert found.verdict == "too few unseen"
+    (row,) = found(cell("completion", [{"completion": [0.5, 0.0], "extraction": [0.25, 0.0]}] * 3))
+    assert [row[name] for name in ("completed", "auc", "n", "n_unseen")] == [0.5, None, 3, 0]
+    assert row["verdict"] == "too few unseen"
 
 
 def test_the_share_that_is_completed_is_of_each_side() -> None:
     rows = [([0.9, 0.0], [0.5, 0.0]), ([0.7, 0.0], [0.5, 0.0]), ([0.1, 1.0], [0.0, 1.0]), ([0.3, 1.0], [0.0, 1.0])]
     measures = [{name: b if name.startswith("extraction") else a for name in METRICS["completion"]} for a, b in rows]
     given = cell("completion", measures)
-    (found,) = rows_found([given])
-    assert [found.completed, found.completed_unseen] == pytest.approx([0.8, 0.2])
+    (row,) = found(given)
+    assert [row["completed"], row["completed_unseen"]] == pytest.approx([0.8, 0.2])
     assert given.with_metric("completion_gain").score == pytest.approx(0.6)
     assert [given.with_metric(f"extraction{of}").score for of in ("", "_unseen")] == [0.5, 0.0]
 

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from tests.conftest import Cli, Outcome
 from tests.models.trained import learnt
 
-from afrieval.addons.contamination.findings import orders_found, rows_found
+from afrieval.addons.contamination.findings import memorisation_tables
 from afrieval.addons.contamination.order import exchangeability_p
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_folder import RunFolder
@@ -91,19 +90,15 @@ def test_the_half_that_was_seen_is_found_and_the_other_is_not(ask: Ask, place: P
     done = ask(*unseen(place), "--run_dir", tmp_path / "run")
     assert done.code == 0, done.err
     cells = read_runs([tmp_path / "run"])
-    orders = {found.language: found for found in orders_found(cells)}
-    rows = {found.language: found for found in rows_found(cells)}
-    assert orders[SEEN].p < 0.001 and orders[SEEN].gain > (orders[SEEN].detectable or np.inf)
-    assert orders[SEEN].verdict == "evidence" and orders[OTHER].verdict == "no evidence"
-    assert orders[OTHER].p > 0.05 and orders[SEEN].alike > 0.2
-    numbers = {
-        name: [rows[code].auc or 0, rows[code].completed or 0] for name, code in (("seen", SEEN), ("other", OTHER))
-    }
-    assert numbers["seen"][0] > 0.95 and numbers["seen"][1] > 0.8
-    assert 0.35 < numbers["other"][0] < 0.65 and numbers["other"][1] < 0.2
-    low, high = rows[OTHER].auc_interval or (1.0, 0.0)
+    rows, orders = ({row["language"]: row for row in table.records()} for table in memorisation_tables(cells))
+    assert orders[SEEN]["p_adjusted"] < 0.001 and orders[SEEN]["gain"] > orders[SEEN]["detectable"]
+    assert orders[SEEN]["verdict"] == "evidence" and orders[OTHER]["verdict"] == "no evidence"
+    assert orders[OTHER]["p_adjusted"] > 0.05 and orders[SEEN]["alike"] > 0.2
+    assert rows[SEEN]["auc"] > 0.95 and rows[SEEN]["completed"] > 0.8
+    assert 0.35 < rows[OTHER]["auc"] < 0.65 and rows[OTHER]["completed"] < 0.2
+    low, high = rows[OTHER]["auc_interval"]
     assert low < 0.5 < high
-    assert rows[SEEN].verdict == "likelier" and rows[OTHER].verdict == "no evidence"
+    assert rows[SEEN]["verdict"] == "likelier" and rows[OTHER]["verdict"] == "no evidence"
     assert "rows: the order of its rows" in done.out and "Average over tasks" not in done.out
     with (tmp_path / "run/summary.csv").open(encoding="utf-8") as file:
         of_order = {row["language"]: row for row in csv.DictReader(file) if row["task"] == "memorisation_rows_order"}

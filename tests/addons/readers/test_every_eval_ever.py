@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
-from afrieval.addons.readers.every_eval_ever import is_records, key_of, named_metric, percent, read_records
+from afrieval.addons.readers.every_eval_ever import READER, key_of, named_metric, percent
 from afrieval.analysis.published_files import PublishedRow
 from afrieval.results.cell_key import CellKey
 
@@ -47,8 +47,8 @@ def test_results_of_a_model_are_a_row_per_prompt(tmp_path: Path) -> None:
     results = [result(f"afrixnli_direct_{code}_prompt_{n}", n / 10, **shots) for n in (1, 2) for code in ("yor", "hau")]
     path = written(tmp_path / "data/afrixnli/org/big/a.json", record(*results))
     of_first = PublishedRow("afrixnli", "org/big", "1", 5, {"yor": 10.0, "hau": 10.0}, None, 0, "eng", "acc")
-    found = read_records(path).rows
-    assert found == read_records(tmp_path).rows
+    found = READER.read(path).rows
+    assert found == READER.read(tmp_path).rows
     assert [row.prompt for row in found] == ["1", "2"] and found[0].n == {"yor": 600, "hau": 600}
     assert found[0].scores == of_first.scores and found[0].metric == "acc" and found[0].shots == 5
 
@@ -94,7 +94,7 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
         result("afrixnli_hau_eng_1", metric={"metric_name": "acc"}),
         result("afrixnli_swa_eng_1"),
     ]
-    (row,), left_out = read_records(written(tmp_path / "a.json", record(*results)))
+    (row,), left_out = READER.read(written(tmp_path / "a.json", record(*results)))
     said = "\n".join(left_out)
     assert row.scores == {"swa": 50} and len(left_out) == 5 and "1 result whose" in said
     for words in (
@@ -121,18 +121,18 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
 def test_damaged_records_are_refused(cli: Cli, tmp_path: Path, content: Any, problem: str) -> None:
     path = written(tmp_path / "a.json", content)
     with pytest.raises(UserError, match=problem):
-        read_records(path)
+        READER.read(path)
     done = cli("compare", path)
     assert done.code == 2 and problem in done.err and str(path) in done.err and "Traceback" not in done.err
 
 
 def test_only_records_are_records(tmp_path: Path) -> None:
-    assert not is_records(tmp_path) and not is_records(tmp_path / "missing.json")
+    assert not READER.wrote(tmp_path) and not READER.wrote(tmp_path / "missing.json")
     for content in ("{", "[]", '{"forget_quality": 1}', "[" * 100_000):
-        assert not is_records(written(tmp_path / "a.json", content))
+        assert not READER.wrote(written(tmp_path / "a.json", content))
     written(tmp_path / ".cache/c.json", record())
-    assert not is_records(tmp_path)
-    assert is_records(written(tmp_path / "b/c.json", record())) and is_records(tmp_path)
+    assert not READER.wrote(tmp_path)
+    assert READER.wrote(written(tmp_path / "b/c.json", record())) and READER.wrote(tmp_path)
 
 
 def test_compare_shows_them_next_to_a_run(cli: Cli, run_demo: Cli, tmp_path: Path) -> None:

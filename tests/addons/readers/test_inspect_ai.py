@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
-from afrieval.addons.readers.inspect_ai import inspect_cells, is_inspect
+from afrieval.addons.readers.inspect_ai import READER
 from afrieval.analysis.contrasts import contrasts
 from afrieval.exchange.discovery import read_inputs
 from afrieval.exchange.readers import cells_of_run, reader_of_run
@@ -56,7 +56,7 @@ def test_two_models_are_compared_by_document(cli: Cli) -> None:
 
 
 def test_a_log_compressed_with_deflate_says_the_same(tmp_path: Path) -> None:
-    (zipped,), (plain,) = inspect_cells(deflated(tmp_path / "log.eval")), inspect_cells(LOGS / "inspect_ai.json")
+    (zipped,), (plain,) = READER.read(deflated(tmp_path / "log.eval")), READER.read(LOGS / "inspect_ai.json")
     assert (
         zipped.comparable_on == plain.comparable_on
         and zipped.score == plain.score
@@ -92,17 +92,17 @@ def test_the_newest_log_of_a_folder_counts(
     for first, last, newest in ((newer, older, "a"), (older, newer, "b")):
         changed(tmp_path / "a.json", lambda log, at=first: log["eval"].update(created=at))  # type: ignore[misc]
         changed(tmp_path / "b.json", lambda log, at=last: log["eval"].update(created=at))  # type: ignore[misc]
-        (cell,) = inspect_cells(tmp_path)
+        (cell,) = READER.read(tmp_path)
         assert cell.path == tmp_path / f"{newest}.json"
         assert f".json: {newest}.json is newer" in capsys.readouterr().err
 
 
 def test_a_time_that_cannot_be_read_counts_only_where_times_are_compared(tmp_path: Path) -> None:
     changed(tmp_path / "a.json", lambda log: log["eval"].update(created="yesterday"))
-    assert len(inspect_cells(tmp_path)) == 1
+    assert len(READER.read(tmp_path)) == 1
     changed(tmp_path / "b.json", lambda log: None)
     with pytest.raises(UserError, match=r"a.json was created 'yesterday'"):
-        inspect_cells(tmp_path)
+        READER.read(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_document_counts_its_mean_over_scored_epochs(
         log["samples"] += again
         log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = stated
 
-    (cell,) = inspect_cells(changed(tmp_path / "log.json", twice))
+    (cell,) = READER.read(changed(tmp_path / "log.json", twice))
     assert sorted(cell.measures[cell.main].ravel().tolist()) == scores
 
 
@@ -135,7 +135,7 @@ def test_a_sample_that_was_not_scored_is_left_out(tmp_path: Path, value: object,
         log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = stated
 
     for log in (changed(tmp_path / "log.json", failed), deflated(tmp_path / "log.eval", failed)):
-        (cell,) = inspect_cells(log)
+        (cell,) = READER.read(log)
         assert cell.n == 2 and cell.score == 1
 
 
@@ -149,7 +149,7 @@ def test_scores_in_other_forms(tmp_path: Path, right: object, wrong: object) -> 
             score = sample["scores"]["choice"]
             score["value"] = right if score["value"] == "C" else wrong
 
-    (cell,) = inspect_cells(changed(tmp_path / "log.json", rewritten))
+    (cell,) = READER.read(changed(tmp_path / "log.json", rewritten))
     assert cell.n == 3 and cell.score == pytest.approx(2 / 3)
 
 
@@ -159,7 +159,7 @@ def test_another_prompt_is_not_compared(tmp_path: Path) -> None:
         log["samples"][0]["messages"][0]["content"] = "Think first. " + log["samples"][0]["messages"][0]["content"]
 
     (contrast,) = contrasts(
-        [*inspect_cells(LOGS / "inspect_ai.json"), *inspect_cells(changed(tmp_path / "log.json", asked))], "model", 1
+        [*READER.read(LOGS / "inspect_ai.json"), *READER.read(changed(tmp_path / "log.json", asked))], "model", 1
     )
     assert not contrast.rows and "prompt text differs" in contrast.refused[0]
 
@@ -177,14 +177,14 @@ def test_another_prompt_is_not_compared(tmp_path: Path) -> None:
 def test_what_is_left_out_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Callable[[dict[str, Any]], object], said: str
 ) -> None:
-    assert inspect_cells(changed(tmp_path / "log.json", change)) == []
+    assert READER.read(changed(tmp_path / "log.json", change)) == []
     assert said in capsys.readouterr().err
 
 
 def test_an_unfinished_log_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
         archive.writestr("_journal/start.json", json.dumps({"version": 2, "eval": LOG["eval"], "plan": {}}))
-    assert inspect_cells(tmp_path / "log.eval") == []
+    assert READER.read(tmp_path / "log.eval") == []
     assert "its status is started" in capsys.readouterr().err
 
 
@@ -208,7 +208,7 @@ def test_other_files_are_not_logs(tmp_path: Path) -> None:
     (tmp_path / "record.json").write_text('{"version": 2, "eval": {}}')
     (tmp_path / "scores.csv").write_text("a,b\n")
     assert (
-        not is_inspect(tmp_path)
+        not READER.wrote(tmp_path)
         and not reader_of_run(tmp_path / "record.json")
         and not reader_of_run(tmp_path / "no.eval")
     )
@@ -219,5 +219,5 @@ def test_other_files_are_not_logs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("id_", [2**70, -1, "9" * 5000, "٣"])
 def test_any_id_is_a_document(tmp_path: Path, id_: int | str) -> None:
-    (cell,) = inspect_cells(changed(tmp_path / "log.json", lambda log: log["samples"][0].update(id=id_)))
+    (cell,) = READER.read(changed(tmp_path / "log.json", lambda log: log["samples"][0].update(id=id_)))
     assert cell.n == len(set(cell.ids.tolist())) == 3

@@ -11,7 +11,7 @@ from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
 from afrieval.addons.readers import lighteval
-from afrieval.addons.readers.lighteval import is_lighteval, lighteval_cells
+from afrieval.addons.readers.lighteval import READER
 from afrieval.analysis.contrasts import contrasts
 from afrieval.exchange.discovery import read_inputs
 from afrieval.exchange.foreign_cells import Answered
@@ -20,7 +20,7 @@ from afrieval.exchange.readers import cells_of_run, reader_of_run
 
 def test_a_run(tmp_path: Path) -> None:
     folder = write_lighteval(tmp_path / "out")
-    assert is_lighteval(folder) and reader_of_run(folder) and not is_lighteval(tmp_path)
+    assert READER.wrote(folder) and reader_of_run(folder) and not READER.wrote(tmp_path)
     (cell,) = cells_of_run(folder)
     assert (cell.task, cell.language, cell.model) == ("questions_mcf:all", "yor", "dummy (lighteval)")
     assert (cell.shots, cell.answer_form, cell.main, cell.chance) == (0, "text", "acc", 0.5)
@@ -31,7 +31,7 @@ def test_a_run(tmp_path: Path) -> None:
 def test_details_that_are_not_in_a_folder_of_a_model(tmp_path: Path) -> None:
     (tmp_path / "details").mkdir()
     (tmp_path / f"details/details_{TASK}|0_{DATE}.parquet").write_bytes(b"")
-    assert not is_lighteval(tmp_path)
+    assert not READER.wrote(tmp_path)
 
 
 def test_two_models_are_compared_by_document(tmp_path: Path, cli: Cli) -> None:
@@ -52,20 +52,20 @@ def test_one_model_in_two_folders_is_named_by_them(tmp_path: Path) -> None:
 def test_models_in_folders_of_one_name_keep_the_whole_path(tmp_path: Path) -> None:
     for model in ("/models/a/last", "/models/b/last"):
         write_lighteval(tmp_path, model)
-    assert [c.model for c in lighteval_cells(tmp_path)] == [f"/models/{x}/last (lighteval)" for x in "ab"]
+    assert [c.model for c in READER.read(tmp_path)] == [f"/models/{x}/last (lighteval)" for x in "ab"]
 
 
 def test_the_newest_details_count(tmp_path: Path) -> None:
     write_lighteval(tmp_path, scores=[0, 0, 0, 0], date="2027-01-01T00-00-00")
     write_lighteval(tmp_path)
-    assert [c.score for c in lighteval_cells(tmp_path)] == [0]
+    assert [c.score for c in READER.read(tmp_path)] == [0]
 
 
 @pytest.mark.parametrize(
     ("task", "name"), [("afrimmlu_yor|5", "afrimmlu (lighteval)"), ("belebele_yor_Latn_cf|0", "belebele_cf")]
 )
 def test_names_of_tasks(tmp_path: Path, task: str, name: str) -> None:
-    (cell,) = lighteval_cells(write_lighteval(tmp_path, task=task))
+    (cell,) = READER.read(write_lighteval(tmp_path, task=task))
     assert (cell.task, cell.language, cell.shots) == (name, "yor", int(task[-1]))
 
 
@@ -78,7 +78,7 @@ def test_prompts_must_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return answered(*of)._replace(prompt=str(next(asked)))
 
     monkeypatch.setattr(lighteval, "_answered", another_question)
-    (contrast,) = contrasts(lighteval_cells(tmp_path), "model", seed=1)
+    (contrast,) = contrasts(READER.read(tmp_path), "model", seed=1)
     assert not contrast.rows and "prompt text differs" in contrast.refused[0]
 
 
@@ -98,7 +98,7 @@ def test_what_is_left_out_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
     if what == "lower is better":
         results["config_tasks"][TASK]["metrics"][0]["higher_is_better"] = False
     results_of(tmp_path).write_text(json.dumps(results))
-    assert lighteval_cells(tmp_path) == []
+    assert READER.read(tmp_path) == []
     assert said in capsys.readouterr().err
 
 

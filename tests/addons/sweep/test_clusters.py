@@ -237,23 +237,6 @@ def test_a_job_that_never_gets_on_is_given_up(slurm: Path, tmp_path: Path) -> No
     assert "raise slurm.time" in " ".join(shown.split()), shown
 
 
-def test_jobs_wait_with_the_reason_of_slurm(slurm: Path, models: list[str], tmp_path: Path) -> None:
-    file = write_sweep(tmp_path / "s.yaml", [{"model_name": models[0]}], executor="slurm", slurm={"begin": "now+1hour"})
-    sweep(file)
-    time.sleep(5)
-    shown = " ".join(sweep(file, "--status").stdout.split())
-    assert "waiting" in shown and "pending (BeginTime)" in shown
-    subprocess.run(["scancel", "--user=root"], check=True)
-
-
-def test_what_slurm_refuses(slurm: Path, models: list[str], tmp_path: Path) -> None:
-    wrong = {"partition": "gpux"}
-    file = write_sweep(tmp_path / "s.yaml", [{"model_name": models[0]}], executor="slurm", slurm=wrong)
-    refused = sweep(file)
-    assert refused.returncode == 2
-    assert "invalid partition" in refused.stderr and "Traceback" not in refused.stderr
-
-
 def worker_pids(file: Path) -> list[int]:
     """Returns the processes of Ray's actors that hold the log of a job."""
     logs = {str(path) for path in file.with_suffix("").glob("jobs/*/log.txt")}

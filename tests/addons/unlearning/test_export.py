@@ -47,10 +47,6 @@ def test_the_files_are_those_of_open_unlearning_and_a_reference(cli: Cli, run: P
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--to", "open-unlearning", "{new}"], "--to open-unlearning needs a run"),
-        (["--to", "open-unlearning", "{new}", "--run", "{new}-run"], "there is no run folder"),
-        (["--to", "open-unlearning", "{run}", "--run", "{run}"], "is not empty"),
-        (["--to", "open-unlearning", "{new}", "--run", "{run}", "--eval.limit", "3"], "--eval.limit has no effect"),
         (["--to", "open-unlearning", "{new}", "--run", "{run}", "--reference", "x=y"], "uses the reference 'x'"),
         (["--to", "harness", "{new}", "--run", "{run}"], "--run has no effect"),
     ],

@@ -10,7 +10,7 @@ import yaml
 from tests.conftest import ROOT, Cli, Refusal
 from tests.hostile import HOSTILE, MARKUP, SEQUENCE, check
 
-from afrieval._util import bounded_templates
+from afrieval._util import templates
 from afrieval.cli.main import main
 from afrieval.models.demo import build_demo
 
@@ -191,7 +191,7 @@ ENDLESS = "{% for i in range(10**5) %}{% for j in range(10**5) %}{% endfor %}{% 
 
 @pytest.fixture
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    for function in (bounded_templates.fill, bounded_templates.names):
+    for function in (templates.fill, templates.names):
         monkeypatch.setattr(function, "__defaults__", (0.4,))
 
 

@@ -8,42 +8,32 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
-from tests.models.loopback import Loopback, serving
+from tests.models.loopback import Loopback, samples, serving
 from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.backends.harness import other_arguments
 from afrieval.models.demo import byte_tokenizer, demo_folder
 from afrieval.models.load import load_model
-from afrieval.results.run_files import read_run, sample_files
-from afrieval.results.samples import read_samples
+from afrieval.models.registry import backend_of
+from afrieval.results.run_files import read_run
 
 DUMMY = ("--model.model_type", "dummy", "--task.languages", "yor,eng", "--task.prompts", 1)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--task.task_name", "afrixnli", "--eval.num_fewshot", 2),
-        ("--task.task_name", "afrimgsm"),
-    ],
-)
+@pytest.mark.parametrize("words", [("afrixnli", "--eval.num_fewshot", 2), ("afrimgsm",)])
 def test_the_dummy_runs_end_to_end(run_demo: Cli, tmp_path: Path, words: tuple[object, ...]) -> None:
-    done = run_demo(*DUMMY, *words)
+    done = run_demo(*DUMMY, "--task.task_name", *words)
     assert done.code == 0 and "Yoruba" in done.out, done.err
     record = read_run(tmp_path / "run")
     assert record["identity"]["model"]["model_type"] == "dummy" and {**record["visits"][0]}["max_length"] is None
-    again = run_demo(*DUMMY, *words)
+    again = run_demo(*DUMMY, "--task.task_name", *words)
     assert again.code == 0 and again.out == done.out
 
 
 def test_names_are_models(tmp_path: Path) -> None:
-    first, second = (load_model(ModelConfig(model_name=name, model_type="dummy"), EvalConfig()) for name in ("a", "b"))
-    assert first.fingerprint() != second.fingerprint()
-    assert (
-        first.fingerprint() == load_model(ModelConfig(model_name="a", model_type="dummy"), EvalConfig()).fingerprint()
-    )
+    first, second, same = (load_model(ModelConfig(name, "dummy"), EvalConfig()).fingerprint() for name in "aba")
+    assert first == same != second
 
 
 @pytest.mark.parametrize(
@@ -62,11 +52,11 @@ def test_settings_and_arguments_reach_the_backend() -> None:
     config = ModelConfig(
         model_name="o/n", model_type="mamba_ssm", dtype="bfloat16", backend_args={"trust_remote_code": True}
     )
-    assert other_arguments(config, EvalConfig()) == {
+    assert backend_of("mamba_ssm").arguments(config, EvalConfig()) == {
         "pretrained": "o/n", "dtype": "bfloat16", "trust_remote_code": True, "batch_size": 1,
     }  # fmt: skip
     served = ModelConfig(model_name="o/n", model_type="local-completions", add_bos_token=True)
-    assert other_arguments(served, EvalConfig(batch_size=4, torch_random_seed=7)) == {
+    assert backend_of("local-completions").arguments(served, EvalConfig(batch_size=4, torch_random_seed=7)) == {
         "model": "o/n", "add_bos_token": True, "batch_size": 4, "seed": 7,
     }  # fmt: skip
 
@@ -86,11 +76,6 @@ DOCUMENTS, CHOICES, NEUTRAL = 9, 3, 6
 def server() -> Iterator[Loopback]:
     with serving() as loopback:
         yield loopback
-
-
-def samples(folder: Path) -> list[dict[str, Any]]:
-    (path,) = sample_files(folder)
-    return read_samples(path)
 
 
 def stored(folder: Path) -> str:

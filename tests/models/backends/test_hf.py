@@ -1,11 +1,10 @@
 """Texts reach the engine as the tokens that the harness scores."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.models.engine.asked import distance
-from tests.models.shapes import decoder, encoder_decoder, loaded, merging
+from tests.models.shapes import asked, decoder, encoder_decoder, loaded, merging
 
 from afrieval._util.errors import UserError
 from afrieval.models.engine.packs import Packs
@@ -20,10 +19,6 @@ TEXTS = [
     ("", "Abuja"),
     ("x", "y"),
 ]
-
-
-def asked(*texts: Any) -> list[Any]:
-    return [SimpleNamespace(args=text) for text in texts]
 
 
 def noted(lm: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.models.shapes import decoder, encoder_decoder, loaded, merging
+from tests.models.shapes import asked, decoder, encoder_decoder, loaded, merging, warnings
 
 from afrieval._util.errors import UserError
 from afrieval.models.backends.text_requests import encoded_pair
@@ -21,10 +21,6 @@ PAIRS = [
     ("Q: " * 40, "an answer"), ("x", "y"),
 ]  # fmt: skip
 WHOLE = ["Kí ni olú ìlú Nàìjíríà? " * n for n in (1, 2, 5)] + ["x"]
-
-
-def asked(*args: Any) -> list[Any]:
-    return [SimpleNamespace(args=each) for each in args]
 
 
 def tokens_in(answer: Any) -> Tokens:
@@ -161,9 +157,7 @@ def test_a_tokenizer_without_an_end_says_so_once(caplog: pytest.LogCaptureFixtur
     for _ in range(2):
         for answer in lm.loglikelihood(asked(*((*p, {"tokens": True, "end": True}) for p in PAIRS))):
             assert answer.details["tokens"]["ends"] == 0
-    assert [r.getMessage() for r in caplog.records if r.name == "afrieval"] == [
-        "the tokenizer has no token that ends a text: the ends of texts are not scored"
-    ]
+    assert warnings(caplog) == ["the tokenizer has no token that ends a text: the ends of texts are not scored"]
 
 
 def test_an_end_that_is_there_is_not_appended_again() -> None:

@@ -13,23 +13,25 @@ from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.backend_args import _signature
-from afrieval.models.backends.vllm import check_gpus, vllm_arguments
-from afrieval.models.base import Model
+from afrieval.models.backend_args import signature
+from afrieval.models.backends.vllm import VLLMBackend, check_gpus
+from afrieval.models.base import LanguageModel
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.load import load_model
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 
+ARGUMENTS = VLLMBackend("vllm").arguments
+
 
 def test_arguments() -> None:
     more = {"tensor_parallel_size": 2, "gpu_memory_utilization": 0.9, "max_model_len": 8192, "seed": 1}
     config = ModelConfig(model_name="o/n", model_type="vllm", dtype="bfloat16", revision="v2", backend_args=more)
-    assert vllm_arguments(config, EvalConfig(batch_size=32, torch_random_seed=7)) == {
+    assert ARGUMENTS(config, EvalConfig(batch_size=32, torch_random_seed=7)) == {
         "pretrained": "o/n", "revision": "v2", "dtype": "bfloat16", "trust_remote_code": False, "add_bos_token": None,
         "seed": 1, "tensor_parallel_size": 2, "gpu_memory_utilization": 0.9, "max_model_len": 8192,
     }  # fmt: skip
-    assert vllm_arguments(ModelConfig(model_name="o/n"), EvalConfig(torch_random_seed=7))["seed"] == 7
+    assert ARGUMENTS(ModelConfig(model_name="o/n"), EvalConfig(torch_random_seed=7))["seed"] == 7
 
 
 SHIPPED = sorted((ROOT / "configs/models").glob("*_vllm.yaml"))
@@ -41,7 +43,7 @@ def test_shipped_files_give_arguments_that_the_backend_has(path: Path) -> None:
         ["--model-config-yaml", str(path), "--task.task_name", "afrimmlu"], command="run", needs_model=True
     )
     assert config.model.model_type == "vllm"
-    given, known = vllm_arguments(config.model, config.eval), _signature("models/vllm_causallms.py", "VLLM")
+    given, known = ARGUMENTS(config.model, config.eval), signature("models/vllm_causallms.py", "VLLM")
     assert given.keys() - known.keys() == {"gpu_memory_utilization"}, "the one that goes on to vllm.LLM"
 
 
@@ -98,7 +100,7 @@ def test_too_few_gpus_are_an_error_before_the_model_is_loaded(monkeypatch: pytes
 )
 def test_settings_that_vllm_has_under_another_name(options: dict[str, Any], hint: str) -> None:
     with pytest.raises(UserError) as caught:
-        vllm_arguments(ModelConfig(model_name="o/n", **options), EvalConfig())
+        ARGUMENTS(ModelConfig(model_name="o/n", **options), EvalConfig())
     assert hint in caught.value.hint
 
 
@@ -108,7 +110,7 @@ def test_without_the_package_the_extra_is_named(run_demo: Cli) -> None:
     assert refused.code == 2 and "needs the package vllm" in refused.err and "vllm>=0.29,<0.31" in refused.err
 
 
-class StandIn(Model, LM):
+class StandIn(LanguageModel, LM):
     """Answers as the hf backend does, but is to the outside what vllm is: pairs without counts, no parameters."""
 
     def __init__(self, pretrained: str, batch_size: Any, **kwargs: Any):

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 import transformers
-from tests.models.classes.thorough import ENGINE
-from tests.models.classes.verdicts import NOT_BUILT, known, mapped, tried
+from tests.models.classes.verdicts import ENGINE, NOT_BUILT, known, mapped, tried
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs/performance.md"

@@ -68,20 +68,8 @@ FACTS = (
 )
 
 
-def choices(f: Fact) -> Row:
-    fifth = "babu"
-    return {
-        "question": f.question,
-        "choices": {"text": [*f.options, fifth], "label": [*"ABCDE"]},
-        "answerKey": f.letter,
-    }
-
-
 def four(f: Fact) -> Row:
-    return choices(f) | {
-        "question_stem": f.question,
-        "choices": {"text": [*f.options], "label": [*"ABCD"]},
-    }
+    return {"question": f.question, "choices": {"text": [*f.options], "label": [*"ABCD"]}, "answerKey": f.letter}
 
 
 def mmlu(f: Fact) -> Row:
@@ -101,24 +89,8 @@ def pair(f: Fact) -> Row:
     return {"premise": f.passage, "hypothesis": f"{f.question} {f.answer}", "label": f.right % 3}
 
 
-def story(f: Fact) -> Row:
-    sentences = {f"input_sentence_{i}": f"{f.passage} {i}." for i in range(1, 5)}
-    return sentences | {"sentence_quiz1": f.answer, "sentence_quiz2": f.wrong, "answer_right_ending": f.label + 1}
-
-
 def gap(f: Fact) -> Row:
     return {"sentence": f"{f.question} _ ne, {f.passage}", "option1": f.answer, "option2": f.wrong, "answer": "1"}
-
-
-def pronoun(f: Fact) -> Row:
-    text = f"{f.passage}  Then it is in {f.question}"
-    return {
-        "text": text,
-        "options": [f.answer, f.wrong],
-        "pronoun": "it",
-        "label": 1,
-        "pronoun_loc": text.index(" it "),
-    }
 
 
 def categorized(f: Fact) -> Row:
@@ -133,30 +105,16 @@ def sums(f: Fact) -> Row:
 
 
 def spans(f: Fact) -> Row:
-    nothing: Row = {"number": [], "date": [], "spans": []}
     answer = {"number": "", "date": {"day": "", "month": "", "year": ""}, "spans": [f.answer]}
-    return {
-        "query_id": "q",
-        "passage": f.passage,
-        "question": f.question,
-        "answer": answer,
-        "validated_answers": nothing,
-    }
+    nothing: Row = {"number": [], "date": [], "spans": []}
+    row = {"query_id": "q", "passage": f.passage, "question": f.question}
+    return row | {"answer": answer, "validated_answers": nothing}
 
 
 def squad(f: Fact) -> Row:
     answers = {"text": [f.answer] if f.label else [], "answer_start": [0] if f.label else []}
-    return {
-        "id": f"swahili-{f.number}",
-        "title": f.answer,
-        "context": f.passage,
-        "question": f.question,
-        "answers": answers,
-    }
-
-
-def gold(f: Fact) -> Row:
-    return squad(f) | {"id": f"swahili-{f.number}", "answers": {"text": [f.answer, f.wrong], "answer_start": [0, 0]}}
+    row = {"id": f"swahili-{f.number}", "title": f.answer, "context": f.passage, "question": f.question}
+    return row | {"answers": answers}
 
 
 def truths(f: Fact) -> Row:
@@ -167,9 +125,3 @@ def truths(f: Fact) -> Row:
         "correct_answers": [f.answer],
         "incorrect_answers": [f.wrong],
     }
-
-
-def optioned(f: Fact) -> Row:
-    options = {f"option_{i}": option for i, option in enumerate([*f.options, *[None] * 6])}
-    row = {"question": f.question, "answer": f.letter, "category": "law", "answer_index": f.right}
-    return row | options | {"cot_content": f"Jibu: {f.passage} Jibu ni ({f.letter})."}

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
+from afrieval.models.engine.attention import Tile
 from afrieval.models.engine.caches import SHARED, Layout, Segment
 from afrieval.models.engine.decode_attention import DecodePass, attention
 
@@ -68,7 +69,7 @@ def test_attention(data: DataObject, window: int, capped: bool, sinks: bool) -> 
     sink = torch.randn(HEADS, generator=generator) if sinks else None
     softcap = 3.0 if capped else None
     plan = steps.plan(window, torch.float32, torch.device("cpu"))
-    found = attention(steps.layout, plan, query, key, value, scale=0.4, softcap=softcap, sinks=sink)
+    found = attention(steps.layout, *plan, query, key, value, scale=0.4, softcap=softcap, sinks=sink)
     scores = query.double() @ key.double().repeat_interleave(HEADS // KEY_HEADS, dim=1).mT * 0.4
     scores = scores if softcap is None else softcap * torch.tanh(scores / softcap)
     scores = scores.masked_fill(~steps.whole(window, torch.device("cpu")), -torch.inf)
@@ -85,7 +86,6 @@ def test_few_masks_are_needed(window: int) -> None:
     draw = random.Random(1)
     layout = Layout(20, 5, 30)
     segments = [Segment(i, 10, [draw.randrange(9)]) for i in range(5)]
-    plan = DecodePass(layout, segments).plan(window, torch.float32, torch.device("cpu"))
-    (run,) = plan.runs
+    shared, (run,), _ = DecodePass(layout, segments).plan(window, torch.float32, torch.device("cpu"))
     assert run.slots == slice(0, 5) and (run.mask is None) is (window == 0)
-    assert plan.shared is None if window else plan.shared == (slice(0, 20), None)
+    assert shared is None if window else shared == Tile(slice(None), slice(0, 20))

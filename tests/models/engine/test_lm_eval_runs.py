@@ -17,7 +17,7 @@ from lm_eval.models.huggingface import HFLM
 from lm_eval.tasks._index import TaskIndex
 from tests.conftest import ROOT
 from tests.forks import Fork, two_ranks
-from tests.models.engine.both_ways import MOST, apart, differences, evaluated, saved
+from tests.models.engine.both_ways import MOST, apart, differences, evaluated
 from tests.models.engine.lm_eval_rows import FACTS
 
 from afrieval.models.engine.__main__ import NAME, main
@@ -26,11 +26,6 @@ from afrieval.models.engine.tree_lm import TreeLM
 PATHS = ["belebele/belebele_hau_Latn.yaml", "pile/pile_arxiv.yaml", "triviaqa/default.yaml", "squadv2/squadv2.yaml"]
 METHODS = ("loglikelihood", "loglikelihood_rolling", "generate_until")
 KINDS = ("hf", NAME)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return saved(tmp_path_factory.mktemp("llama"))
 
 
 def test_answers_that_one_has_stored_are_read_by_the_other(
@@ -66,22 +61,6 @@ def numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [numbers(part) for part in value]
     return float(value) if isinstance(value, str) and re.fullmatch(r"-?\d+\.\d+(e-?\d+)?", value) else value
-
-
-@pytest.mark.models
-def test_files_of_a_run(folder: Path, tmp_path: Path) -> None:
-    from lm_eval.loggers import EvaluationTracker
-
-    written = []
-    for kind in KINDS:
-        tracker = EvaluationTracker(output_path=str(tmp_path / kind))
-        results = evaluated(kind, folder, PATHS, rows=2, evaluation_tracker=tracker)
-        samples = results.pop("samples")
-        tracker.save_results_aggregated(results, samples)
-        for name, rows in samples.items():
-            tracker.save_results_samples(name, rows)
-        written.append(files(tmp_path / kind))
-    compare(*written)
 
 
 def compare(theirs: dict[str, Any], ours: dict[str, Any]) -> None:

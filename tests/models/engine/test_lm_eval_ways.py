@@ -1,12 +1,15 @@
-"""Ways to run lm_eval in which `hf-tree` gives what `hf` gives: chats, cut prompts, stores, adapters, processes."""
+"""Tasks of lm_eval have the same requests, answers and scores with `hf-tree` as with its `hf`, however they are run."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from lm_eval.models.huggingface import HFLM
-from tests.models.engine.both_ways import apart, both, differences, saved
+from tests.models.engine.both_ways import apart, both, differences, evaluated, saved
+from tests.models.engine.lm_eval_tasks import CLOZE, LETTERS, NO_SHOTS, OPTIONS, TASKS, WRITTEN
 from tests.models.engine.test_placed import adapted
 
 from afrieval.models.engine.tree_lm import TreeLM
@@ -35,9 +38,16 @@ OTHERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return saved(tmp_path_factory.mktemp("llama"))
+@pytest.mark.parametrize("kind", [OPTIONS, LETTERS, CLOZE, WRITTEN], ids=["options", "letters", "cloze", "written"])
+def test_tasks(kind: dict[str, object], folder: Path) -> None:
+    assert apart(*both(folder, [*kind], rows=2)) == []
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("kind", ["llama", "gemma3", "falcon", "T5"])
+def test_tasks_with_examples(kind: str, tmp_path: Path) -> None:
+    paths = [path for path in TASKS if path not in NO_SHOTS]
+    assert apart(*both(saved(tmp_path, kind), paths, num_fewshot=2)) == []
 
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=[*WAYS])
@@ -88,3 +98,33 @@ def test_an_adapter(folder: Path, tmp_path: Path) -> None:
     theirs, ours = both(folder, PATHS[::2], rows=2, model_args={"peft": str(tmp_path)})
     assert apart(theirs, ours) == []
     assert ours["config"]["model_num_parameters"] == theirs["config"]["model_num_parameters"] > size
+
+
+ALONE = {  # tasks whose prompts share less than they have of their own
+    "texts": ["wikitext/wikitext.yaml", "lambada/lambada_openai.yaml"],
+    "letters": ["mmlu/default/mmlu_astronomy.yaml", "belebele/belebele_hau_Latn.yaml"],
+    "written": ["triviaqa/default.yaml", "bigbench/generate_until/swahili_english_proverbs.yaml"],
+}
+
+
+@contextmanager
+def counted(lm: Any) -> Iterator[list[int]]:
+    """Collects the numbers of tokens of a model's passes."""
+    seen: list[int] = []
+    layer = lm.model.get_input_embeddings()
+    hook = layer.register_forward_hook(lambda module, given, found: seen.append(given[0].numel()))
+    yield seen
+    hook.remove()
+
+
+@pytest.mark.parametrize("paths", ALONE.values(), ids=[*ALONE])
+def test_no_more_tokens_than_without_the_engine(paths: list[str], folder: Path) -> None:
+    """A task that gains nothing costs nothing; lm_eval's batches are of one request, without padding."""
+    passed = []
+    for kind, words in ((HFLM, {}), (TreeLM, {"engine": "tree"})):
+        lm = kind(str(folder), device="cpu", dtype="float32", batch_size=1, **words)
+        with counted(lm) as seen:
+            evaluated(lm, folder, paths, batch_size=1, rows=2)
+        passed.append(sum(seen))
+    theirs, ours = passed
+    assert 0 < ours <= theirs

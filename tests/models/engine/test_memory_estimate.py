@@ -13,7 +13,7 @@ from tests.models.shapes import DECODERS, decoder, encoder_decoder, loaded
 from torch.profiler import ProfilerActivity, profile
 from transformers import MixtralConfig, MixtralForCausalLM
 
-from afrieval.models.engine import encoder_decoder as encoding
+from afrieval.models.engine import likelihood
 from afrieval.models.engine.caches import BufferCache
 from afrieval.models.engine.forward import Forward, layers
 from afrieval.models.engine.likelihood import tokens_in_tree
@@ -120,7 +120,7 @@ def test_of_a_batch_of_an_encoder_decoder() -> None:
     lm = loaded(encoder_decoder("MT5", d_model=192, d_ff=384, d_kv=32, vocab_size=1500))
     requests = sorted(asked(shared=0, questions=3, length=150, choices=5, answer=7), key=lambda r: r[1])
     expected = batch_bytes(lm, requests)[CPU]
-    assert expected == pytest.approx(allocated(lambda: encoding._batch(lm, requests)), rel=EXACT)
+    assert expected == pytest.approx(allocated(lambda: likelihood._batch(lm, requests)), rel=EXACT)
 
 
 def test_of_the_harness_way() -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from tests.models.engine.asked import distance, plain, shared_requests, tree, verdicts
 from tests.models.engine.written import generated, shared_prompts, stops, strange_prompts
-from tests.models.shapes import decoder, encoder_decoder, loaded
+from tests.models.shapes import decoder, encoder_decoder, loaded, warnings
 
 from afrieval._util.errors import UserError
 from afrieval.models.engine import likelihood, logits
@@ -41,10 +41,6 @@ def limit_packs(monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
 
     monkeypatch.setattr(Forward, "__call__", call)
     return sizes
-
-
-def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [r.getMessage() for r in caplog.records if r.name == "afrieval"]
 
 
 @pytest.mark.parametrize(("most", "left"), [(63, [32]), (20, [32, 16])])

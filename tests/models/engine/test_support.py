@@ -14,7 +14,7 @@ from tests.models.classes.verdicts import ENOUGH, mapped
 from tests.models.shapes import decoder, encoder_decoder, loaded
 
 from afrieval._util.errors import UserError
-from afrieval.models.engine import encoder_decoder as encoding
+from afrieval.models.engine import likelihood
 from afrieval.models.engine.caches import SlotCache
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.support import NEEDED, generation_obstacle, obstacle, padding_obstacle, probes
@@ -195,8 +195,8 @@ def test_weights_in_16_bits_are_rounded_more(change: float, engine: str, monkeyp
 
 
 def test_encoder_decoders_are_tried_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    lm, real = loaded(encoder_decoder("T5")), encoding._batch
-    monkeypatch.setattr(encoding, "_batch", lambda *args: [(value - 0.01, best) for value, best in real(*args)])
+    lm, real = loaded(encoder_decoder("T5")), likelihood._batch
+    monkeypatch.setattr(likelihood, "_batch", lambda *args: [(value - 0.01, best) for value, best in real(*args)])
     with pytest.raises(UserError, match="where lm_eval's own way gives"):
         lm.choose_engine("tree")
 

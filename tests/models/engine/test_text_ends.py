@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.models.shapes import decoder, encoder_decoder, loaded
+from tests.models.shapes import asked, by_hand, decoder, encoder_decoder, loaded
 from tokenizers import processors
 from transformers import AddedToken, ByT5Tokenizer
 
@@ -102,18 +102,8 @@ def test_a_tokenizer_that_appends_whatever_is_set() -> None:
         opened(Stubborn())
 
 
-def asked(*args: Any) -> list[Any]:
-    return [SimpleNamespace(args=each) for each in args]
-
-
 PAIRS = [("Kí ni olú ìlú?", " Abuja"), ("Kí ni olú ìlú?", " Èkó"), ("ጥያቄ፦", "መልስ"), ("", "y"), ("x", "y</s>")]
 WRITING = {"until": ["\n\n"], "max_gen_toks": MOST}
-
-
-def likelihood(model: Any, context: list[int], answer: list[int]) -> float:
-    with torch.no_grad():
-        logprobs = model(torch.tensor([context + answer])).logits[0].log_softmax(-1)[len(context) - 1 : -1]
-    return float(logprobs[range(len(answer)), answer].sum())
 
 
 @pytest.mark.parametrize("engine", ["plain", "tree"])
@@ -125,10 +115,10 @@ def test_answers_are_those_of_the_model(engine: str) -> None:
     def ids(text: str) -> list[int]:
         return list(bare(text, add_special_tokens=False)["input_ids"])
 
-    expected = [pytest.approx(likelihood(model, [BEGIN, *ids(c)], ids(a)), abs=1e-3) for c, a in PAIRS]
+    expected = [pytest.approx(by_hand(model, [BEGIN, *ids(c)], ids(a)), abs=1e-3) for c, a in PAIRS]
     assert [found[0] for found in lm.loglikelihood(asked(*PAIRS))] == expected
     assert [found[0] for found in lm.loglikelihood(asked(*((*p, {"tokens": True}) for p in PAIRS)))] == expected
-    whole = pytest.approx(likelihood(model, [BEGIN], [BEGIN, *ids(TEXT)]), abs=1e-3)  # the harness scores the first
+    whole = pytest.approx(by_hand(model, [BEGIN], [BEGIN, *ids(TEXT)]), abs=1e-3)  # the harness scores the first
     assert lm.loglikelihood_rolling(asked((TEXT,))) == [whole]
     assert lm.count_tokens(TEXT) == 1 + len(ids(TEXT))
     prompts = [context for context, _ in PAIRS if context]
@@ -145,11 +135,9 @@ def test_an_encoder_gets_its_end_and_a_decoder_none(engine: str) -> None:
     lm = loaded(model, tokenizer=tokenizer)
     lm.choose_engine(engine)
 
-    def by_hand(context: list[int], answer: list[int]) -> Any:
-        with torch.no_grad():
-            logits = model(input_ids=torch.tensor([context]), labels=torch.tensor([answer])).logits[0]
-        return pytest.approx(float(logits.log_softmax(-1)[range(len(answer)), answer].sum()), abs=1e-3)
+    def expected(context: list[int], answer: list[int]) -> Any:
+        return pytest.approx(by_hand(model, context, answer, "seq2seq"), abs=1e-3)
 
     context, answer, text = (tokenizer(t, add_special_tokens=False)["input_ids"] for t in ("x?", " Abuja", TEXT))
-    assert [found[0] for found in lm.loglikelihood(asked(("x?", " Abuja")))] == [by_hand([*context, END], answer)]
-    assert lm.loglikelihood_rolling(asked((TEXT,))) == [by_hand([lm.prefix_token_id], text)]
+    assert [found[0] for found in lm.loglikelihood(asked(("x?", " Abuja")))] == [expected([*context, END], answer)]
+    assert lm.loglikelihood_rolling(asked((TEXT,))) == [expected([lm.prefix_token_id], text)]

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from afrieval.models.engine import tree_attention as module
+from afrieval.models.engine.attention import Tile
 from afrieval.models.engine.tree import TokenTree, build_tree
-from afrieval.models.engine.tree_attention import Tile, VisibleKeys, attention, tiles
+from afrieval.models.engine.tree_attention import VisibleKeys, attention, tiles
 
 CPU = torch.device("cpu")
 SIZES = {"BLOCK": {"cpu": 6}, "GAP": 2, "WHOLE": 3}  # so that small trees have tiles of all kinds

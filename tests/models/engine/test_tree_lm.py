@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 from lm_eval.models.huggingface import HFLM
-from tests.models.shapes import decoder
+from tests.models.shapes import asked, decoder
 
 from afrieval.models.demo import byte_tokenizer
 from afrieval.models.engine import tree_lm as of_engine
@@ -18,10 +18,6 @@ from afrieval.models.engine.tree_lm import TreeLM
 def tree_lm(**options: Any) -> TreeLM:
     given = {"tokenizer": byte_tokenizer(), "max_length": 100} | options
     return TreeLM(pretrained=decoder("llama"), **given)
-
-
-def pairs(*texts: tuple[str, str]) -> list[Any]:
-    return [SimpleNamespace(args=text) for text in texts]
 
 
 def test_an_engine_that_is_not_known() -> None:
@@ -76,7 +72,7 @@ def test_lm_evals_own_way_looks_for_a_batch_size_once(monkeypatch: pytest.Monkey
     monkeypatch.setattr(HFLM, "loglikelihood", answer)
     for engine, size, expected in (("plain", "auto", [2]), ("plain", 3, [1, 1]), ("tree", "auto", [1, 1])):
         calls.clear()
-        tree_lm(engine=engine, batch_size=size).loglikelihood(pairs(("a", "b"), ("c", "d")))
+        tree_lm(engine=engine, batch_size=size).loglikelihood(asked(("a", "b"), ("c", "d")))
         assert calls == expected
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,10 +11,8 @@ from tests.models.loopback import Loopback, serving
 
 from afrieval.config.api_settings import APIConfig
 from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.load import load_model
 from afrieval.models.openai import schedule
-from afrieval.models.openai.model import OpenAI
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
 
 ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
 WRITES = (*ONE, "--task.answer_form", "generate")
@@ -44,15 +41,10 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return found
 
 
-def samples(folder: Path) -> list[dict[str, Any]]:
-    (path,) = sample_files(folder)
-    return read_samples(path)
-
-
 def asked(url: str, n: int = DOCUMENTS, max_gen_toks: int = 36, **api: Any) -> list[Any]:
     """Returns a server's answers to n chats, without a run around them."""
     given: dict[str, Any] = {"base_url": f"{url}/v1", "max_retries": 0} | api
     config = ModelConfig("served", "openai", api=APIConfig(**given))
     chats = [json.dumps([{"role": "user", "content": f"Question {i}"}]) for i in range(n)]
     requests = [SimpleNamespace(args=(chat, {"until": [], "max_gen_toks": max_gen_toks})) for chat in chats]
-    return OpenAI(config, EvalConfig()).generate_until(requests)
+    return list(load_model(config, EvalConfig()).generate_until(requests))

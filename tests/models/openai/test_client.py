@@ -10,8 +10,8 @@ import pytest
 from openai import APITimeoutError
 from tests.conftest import Cli
 from tests.models.faulty import FAULTS, faulty
-from tests.models.loopback import Loopback
-from tests.models.openai.conftest import DOCUMENTS, WRITES, asked, samples
+from tests.models.loopback import Loopback, samples
+from tests.models.openai.conftest import DOCUMENTS, WRITES, asked
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
-from tests.models.loopback import Loopback
-from tests.models.openai.conftest import DOCUMENTS, WRITES, asked, samples
+from tests.models.loopback import Loopback, samples
+from tests.models.openai.conftest import DOCUMENTS, WRITES, asked
 
 from afrieval._util.errors import UserError
 from afrieval.models.load_errors import is_too_long

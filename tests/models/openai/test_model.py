@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from tests.conftest import Cli
 from tests.harness_collection import Run
-from tests.models.loopback import Loopback
-from tests.models.openai.conftest import DOCUMENTS, TOKENS, WRITES, samples
+from tests.models.loopback import Loopback, samples
+from tests.models.openai.conftest import DOCUMENTS, TOKENS, WRITES
 
 from afrieval._util.errors import UserError
 from afrieval.config.api_settings import APIConfig, Prices
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.models.openai.model import OpenAI
+from afrieval.models.load import load_model
 from afrieval.results.run_files import read_run
 from afrieval.run.manifest import default_folder
 
@@ -85,10 +85,11 @@ def test_samples_of_the_same_prompt_differ() -> None:
     """Tasks of the harness may ask for several; a server with a seed would return the same one each time."""
     config = ModelConfig(model_name="m", model_type="openai", api=APIConfig(base_url="http://localhost:1/v1"))
     chat = json.dumps([{"role": "user", "content": "A or B?"}])
-    model = OpenAI(config, EvalConfig())
+    model: Any = load_model(config, EvalConfig())
 
     def sent(**options: Any) -> dict[str, Any]:
-        return model._generation(SimpleNamespace(args=(chat, options))).payload
+        payload: dict[str, Any] = model._generation(SimpleNamespace(args=(chat, options))).payload
+        return payload
 
     drawn = sent(do_sample=True, temperature=0.7)
     assert drawn["temperature"] == 0.7 and "seed" not in drawn

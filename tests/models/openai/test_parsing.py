@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
-from tests.models.loopback import Loopback
-from tests.models.openai.conftest import DOCUMENTS, ONE, samples
+from tests.models.loopback import Loopback, samples
+from tests.models.openai.conftest import DOCUMENTS, ONE
 
 from afrieval.models.openai.failure import Failure
 from afrieval.models.openai.parsing import likelihood, likelihoods, prompt_tokens, split
@@ -188,10 +188,10 @@ def of_prompt(values: Any, completion: int | None = 1, **more: Any) -> dict[str,
 def test_generated_tokens_do_not_count() -> None:
     values = [None, -1.0, -2.0, -4.0]
     for completion, n in ((1, 3), (0, 4), (None, 3)):
-        assert [token.logprob for token in prompt_tokens(of_prompt(values, completion))] == values[:n]
-    tokens = prompt_tokens(of_prompt(values, 1, top_logprobs=[None, {"a": -1.0}, {"b": -0.5}, {}]))
-    assert [token.greedy for token in tokens] == [False, True, False]
-    assert likelihood(tokens, 1) == (-3.0, False, 2) and likelihood(tokens, 2) == (-2.0, False, 1)
+        assert [logprob for logprob, _ in prompt_tokens(of_prompt(values, completion))] == values[:n]
+    response = of_prompt(values, 1, top_logprobs=[None, {"a": -1.0}, {"b": -0.5}, {}])
+    assert [greedy for _, greedy in prompt_tokens(response)] == [False, True, False]
+    assert likelihood(response, 1) == (-3.0, False, 2) and likelihood(response, 2) == (-2.0, False, 1)
 
 
 @pytest.mark.parametrize(
@@ -206,10 +206,9 @@ def test_other_numbers_are_refused(values: Any, completion: int) -> None:
 
 
 def test_an_answer_without_tokens_is_refused() -> None:
-    tokens = prompt_tokens(of_prompt([None, -1.0, -2.0, -3.0]))
     for n_context in (0, 3, 4):
         with pytest.raises(Failure):
-            likelihood(tokens, n_context)
+            likelihood(of_prompt([None, -1.0, -2.0, -3.0]), n_context)
 
 
 def test_blanks_belong_to_the_answer() -> None:

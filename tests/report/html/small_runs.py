@@ -47,15 +47,14 @@ def small_run(
         prompts: how many; each makes the model pick the label after that of the one before.
         identity: more of the model.
     """
-    cells = []
-    for language in ("yor", "hau"):
-        for written, first in (("eng", 0), ("native", picks)):
-            for prompt in range(1, prompts + 1):
-                name, picked = f"afrixnli_{language}_{written}_{prompt}", (first + prompt - 1) % 3
-                lines = [line(row, language, written, picked, question, prompt=prompt) for row in range(8)]
-                folder.mkdir(parents=True, exist_ok=True)
-                write_samples(folder, name, lines)
-                cells.append(name)
+    lines = {
+        f"afrixnli_{language}_{written}_{prompt}": [
+            line(row, language, written, (first + prompt - 1) % 3, question, prompt=prompt) for row in range(8)
+        ]
+        for language in ("yor", "hau")
+        for written, first in (("eng", 0), ("native", picks))
+        for prompt in range(1, prompts + 1)
+    }
     task = {
         "version": 3, "answer_form": "text",
         "prompts": {
@@ -64,24 +63,25 @@ def small_run(
         },
         "data": {code: {"test": code * 20} for code in ("yor", "hau")},
     }  # fmt: skip
+    declared: dict[str, Any] = {"title": "AfriXNLI", "labels": LABELS, "breakdowns": ["topic"], "metrics": ["acc"]}
+    declared |= {"unreviewed": {"yor": True}}
+    model_identity = {"model_name": model, "revision": "main", **identity}
+    return write_by_hand(folder, model_identity, {"afrixnli": task}, {"afrixnli": declared}, lines)
+
+
+def write_by_hand(
+    folder: Path, model: dict[str, Any], tasks: Any, declared: Any, lines: dict[str, list[dict[str, Any]]]
+) -> Path:
+    """Writes a run from the lines of its cells, and what its run.yaml says of model and tasks."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, of_cell in lines.items():
+        write_samples(folder, name, of_cell)
     fewshot = {"num_fewshot": 0, "selection": "fixed", "seed": 42}
-    declared = {"title": "AfriXNLI", "labels": LABELS, "breakdowns": ["topic"], "metrics": ["acc"]}
-    visit = {"date": "2026-01-01T00:00:00+00:00", "device": "cpu", "versions": {"afrieval": "0.1.0"}, "left_out": []}
-    write_run(
-        folder,
-        {
-            "identity": {
-                "model": {"model_name": model, "revision": "main", **identity},
-                "variant": "direct",
-                "fewshot": fewshot,
-                "tasks": {"afrixnli": task},
-            },
-            "fewshot_ids": {},
-            "declared": {"afrixnli": {**declared, "unreviewed": {"yor": True}}},
-            "cells": cells,
-            "visits": [visit],
-        },
-    )
+    identity: Any = {"model": model, "variant": "direct", "fewshot": fewshot, "tasks": tasks}
+    visit: Any = {"date": "2026-01-01T00:00:00+00:00", "device": "cpu", "versions": {"afrieval": "0.1.0"}}
+    visit["left_out"] = []
+    record: Any = {"identity": identity, "fewshot_ids": {}, "declared": declared, "cells": [*lines], "visits": [visit]}
+    write_run(folder, record)
     return folder
 
 

@@ -4,19 +4,20 @@ import base64
 import hashlib
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.hostile import CONTROLS, is_dangerous
 
 from afrieval.report.html import frame
-from afrieval.report.html.frame import filter_attributes, fragment, page, safe
+from afrieval.report.html.frame import filter_attributes, fragment, framed, safe
 
 HERE = Path(frame.__file__).parent
 
 
 def made(**values: object) -> str:
-    given = {"title": "t", "subtitle": "s", "views": [], "filters": {}, "version": "1", "about": ""}
-    return page("report.html", **{**given, **values}).decode()
+    given: dict[str, Any] = {"title": "t", "subtitle": "s", "views": [], "filters": {}}
+    return framed("report.html", **given | values).decode()
 
 
 def test_only_the_style_and_the_script_of_the_page_are_allowed() -> None:

@@ -8,8 +8,7 @@ from tests.report.html.small_runs import two_models
 from tests.report.judged_runs import GIVEN, judged_run, said
 
 from afrieval.exchange.discovery import read_inputs
-from afrieval.report.html.judged_views import MOST, judged
-from afrieval.report.html.report import report
+from afrieval.report.html.report import MOST, judged, report
 from afrieval.results.run_files import cell_names, sample_path, write_samples
 from afrieval.results.samples import read_samples, without_texts
 

@@ -31,8 +31,7 @@ from afrieval.scoring.metrics import METRICS, metric
 from afrieval.scoring.registry import Spec
 from afrieval.scoring.responses import of_likelihoods
 from afrieval.scoring.tokens import Tokens
-from afrieval.tasks.answers.registry import ANSWERS
-from afrieval.tasks.declaration.kinds import KINDS
+from afrieval.tasks.declaration.kinds import ANSWERS, KINDS
 from afrieval.tasks.declaration.task_scoring import FORMS, Scoring
 
 pytestmark = pytest.mark.usefixtures("flores200")

@@ -114,7 +114,7 @@ def test_an_answer_twice_as_long_fits_and_ends_where_examples_end(tmp_path: Path
     stop = "\n" if kind in ("translation", "summary", "restoration") else "\n\n"
     is_open = kind == "open"  # right answers do not say how long others are, nor without examples how they end
     for per_letter in (1, 5):
-        lm = SimpleNamespace(max_length=10_000, count_tokens=lambda text, n=per_letter: n * len(text))
+        lm: Any = SimpleNamespace(max_length=10_000, count_tokens=lambda text, n=per_letter: n * len(text))
         ends = generation(asked, lm)
         assert ends.max_tokens == (2048 if is_open else 2 * per_letter * max(map(len, shown)) + 32)
         assert ends.stop == (() if is_open else (stop,))

@@ -15,9 +15,8 @@ from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT, Row
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.questions import scorer
-from afrieval.tasks.data.complete_rows import recorded_documents
+from afrieval.tasks.data.complete_rows import joined, recorded_documents
 from afrieval.tasks.data.document import Document
-from afrieval.tasks.data.join import joined
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts
 
@@ -203,6 +202,9 @@ def test_a_row_without_counterpart_says_why(spec: Any) -> None:
     assert [d.id for d in found] == [0, 1] and found[0].prompt == found[1].prompt
     assert (found[0].gold, found[0].defect) == (None, "no such row")
     assert found[1].gold not in (None, "None") and not found[1].defect
+    if spec.join:  # such a row has no counterpart either
+        defective = row(**{DEFECT: "no such row"})
+        assert joined([defective], [{spec.join.other_key: "t"}, defective], spec.join, "file") == [defective]
     with pytest.raises(UserError, match="no row can be scored: no such row"):
         recorded_documents(spec, [row(**{DEFECT: "no such row"})], "file")
 

@@ -76,6 +76,8 @@ def test_finding_17_a_loading_script_s_data_are_in_the_hub_s_conversion(hub: Fak
     assert [file.path.read_text() for file in found] == [file.name for file in found]
     hub.error, hub.calls = AssertionError("the network was asked"), []
     assert data_files(split, HUB, DataLock()) == found and hub.calls == []
+    locked = DataLock({f"{REPOSITORY}@{CONVERTED}": "refs-convert-parquet"})  # as the hub that stands in names it
+    assert data_files(split, HUB, locked) == found, "the branch has commits of its own"
 
 
 def test_a_data_set_that_the_hub_has_not_converted_has_no_such_files(hub: FakeHub) -> None:

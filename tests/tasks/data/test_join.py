@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT, Row
-from afrieval.tasks.data.join import LONGEST, first_turn, joined, same_form
+from afrieval.tasks.data.complete_rows import LONGEST, first_turn, joined, same_form
 from afrieval.tasks.data.schema import JoinSpec
 
 WORDS = {"None": "null", "True": "true", "False": "false"}
@@ -42,12 +42,6 @@ def test_any_text_is_read_back(body: str) -> None:
     assert [first_turn(way(body)) for way in WAYS] == [body] * 3
     assert first_turn(json.dumps(dialog(body), ensure_ascii=False, indent=1)) == body
     assert first_turn(f"\n {as_mixed(body)} ") == body
-
-
-@given(BODIES | AWKWARD)
-def test_keys_of_one_way_and_texts_of_the_other(body: str) -> None:
-    text = f'{{"dialog": [{{"body": {body!r}, "role": \'user\', "media": null, "done": True}}], \'x\': false}}'
-    assert first_turn(text) == body
 
 
 def test_of_several_turns_the_first_counts() -> None:
@@ -140,12 +134,6 @@ def test_the_same_text_but_for_blanks_and_capitals(one: str, other: str) -> None
 def test_other_texts(one: str, other: str) -> None:
     (row,) = joined(questions(one), others(other), PLAIN, "file")
     assert row == {"question": one, "id": 0, DEFECT: "no row of o/n has its text"}
-
-
-def test_a_row_without_counterpart_keeps_its_place() -> None:
-    rows = joined(questions("c", "x", "a"), others("a", "b", "c"), PLAIN, "file")
-    assert [row.get("solution") for row in rows] == ["of 2", None, "of 0"]
-    assert [DEFECT in row for row in rows] == [False, True, False]
 
 
 def test_a_dialog_that_cannot_be_read_says_so() -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import REAL_DATA, Cli, read_config
+from tests.conftest import read_config
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
-from afrieval._util.tables import read_rows
 from afrieval.run.plan import plan
 from afrieval.tasks.data.splits import Split, check_source, in_language, load_split, with_columns
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
@@ -46,15 +45,6 @@ def test_columns_are_read_by_header(tmp_path: Path) -> None:
     assert yor and swa and yor.documents == swa.documents and yor.sha256 != swa.sha256
 
 
-def test_json_lines_with_line_separators_inside(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    path.write_text(json.dumps({"text": "a\u2028b"}, ensure_ascii=False) + "\n\n", encoding="utf-8")
-    assert read_rows(path, path.read_bytes()) == [{"text": "a\u2028b"}]
-    path.write_text('{"text": 1}\n{"text": \n')
-    with pytest.raises(UserError, match="line 2"):
-        read_rows(path, path.read_bytes())
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -69,19 +59,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content:
     path.write_bytes(content)
     with pytest.raises(UserError, match=r"yor/test\.tsv cannot be parsed"):
         load_split(MMLU, "yor", "test", str(tmp_path))
-
-
-def test_json_that_is_no_list_ofread_rows(tmp_path: Path) -> None:
-    for name, content in (
-        ("x.json", b'{"a":\n1'),
-        ("x.json", b"{"),
-        ("x.json", b"1"),
-        ("x.parquet", b"no"),
-        ("x.gz", b""),
-    ):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(UserError, match="cannot be parsed"):
-            read_rows(tmp_path / name, content)
 
 
 def test_a_folder_that_is_none_or_lacks_the_data_set(tmp_path: Path) -> None:
@@ -105,13 +82,6 @@ def test_a_language_that_a_folder_lacks(tmp_path: Path) -> None:
         planned(tmp_path, "--task.languages", "yor,hau")
     places = [f"masakhane/afrimmlu/{name}" for name in ("data/hau/test.tsv", "hau/test/0000.parquet")]
     assert f"put {' or '.join(places)} into {tmp_path}" in caught.value.hint
-
-
-def test_a_missing_column_names_file_and_columns(tmp_path: Path) -> None:
-    write_tsv(tmp_path, "yor", "test", [["q", "A"]] * 500, ["questions", "answer"])
-    with pytest.raises(UserError, match=r"yor test \(test.tsv\) has no column") as caught:
-        planned(tmp_path)
-    assert "questions, answer" in caught.value.hint
 
 
 Row = dict[str, Any]
@@ -222,13 +192,6 @@ def test_a_placeholder_that_no_column_has_is_an_error(tmp_path: Path, key: str) 
         declared(tmp_path, **{key: values.get(key, "{lang}")})
 
 
-@pytest.mark.parametrize("files", [{}, {"source": 3}, [3], [["a"]], [{}], 3, None])
-def test_files_in_no_known_form_are_an_error(tmp_path: Path, files: Any) -> None:
-    with pytest.raises(UserError, match=r"kin/task\.yaml, line \d+: data\.files\.test") as caught:
-        declared(tmp_path, data={"files": {"test": files}})
-    assert caught.value.hint
-
-
 @pytest.mark.parametrize("wrap", [lambda p: p, lambda p: [p], lambda p: {"text": p}, lambda p: ["x", {"text": p}]])
 def test_patterns_are_checked_in_every_form(tmp_path: Path, wrap: Any) -> None:
     for pattern in ("../x", "/etc/passwd", "x/../y"):
@@ -249,36 +212,6 @@ def test_a_file_without_a_header(tmp_path: Path) -> None:
     assert found and [d.gold for d in found.documents] == [4, 5, None]
     assert [d.fields["text"] for d in found.documents][:2] == ["Mélòó ni 2 + 2?", "\"Ó pè\": 'bẹ́ẹ̀'"]
     assert found.documents[2].defect == "yo.tsv, line 3: 1 column, the header has 2"
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("code", ["en", "sw", "fr", "th"])
-def test_the_real_files_without_a_header_have_all_rows(tmp_path: Path, code: str) -> None:
-    keys: Row = {"kind": "number", "extract": "number", "fields": {"text": "question"}, "answer": "answer_number"}
-    data = {"hub": "juletxara/mgsm", "files": {"test": "mgsm_{code}.tsv"}, "columns": ["question", "answer_number"]}
-    spec = declared(tmp_path, **keys, data=data, languages={"eng": code})
-    found = load_split(spec, "eng", "test", str(REAL_DATA))
-    assert found and len(found.documents) == 250 and not any(d.defect for d in found.documents)
-
-
-def test_parallel_texts_from_prefetch_to_check_data(tmp_path: Path, cli: Cli) -> None:
-    files = {"source": "dev/eng.dev", "target": "dev/{code}.dev"}
-    keys: Row = {"fields": {"text": "source"}, "answer": "target", "parallel": {"test": [["eng", "yor"]]}}
-    declared(tmp_path, **keys, data={"files": {"test": files}})
-    write(tmp_path, "dev/eng.dev", "".join(f"Sentence {n} is here.\n" for n in range(9)))
-    write(tmp_path, "dev/yo.dev", "".join(f"Gbólóhùn {n} wà níbí.\n" for n in range(9)))
-    words = ("--task.folder", tmp_path / "tasks", "--data.source", tmp_path / "data")
-    checked = cli("check-data", "kin", *words)
-    assert checked.code == 0 and "no rows for eng" in checked.err, checked.err
-    spec = load_task("kin", tmp_path / "tasks")
-    found = load_split(spec, "yor", "test", str(tmp_path / "data"))
-    assert found and [(d.fields["text"], d.gold) for d in found.documents][8] == (
-        "Sentence 8 is here.",
-        "Gbólóhùn 8 wà níbí.",
-    )
-    write(tmp_path, "dev/yo.dev", "Ọ̀kan.\n")
-    refused = cli("preview", "--task.task_name", "kin", *words)
-    assert refused.code == 2 and "eng.dev has 9 lines, but" in refused.err and "yo.dev has 1" in refused.err
 
 
 def test_a_damaged_sentence_keeps_its_number(tmp_path: Path) -> None:

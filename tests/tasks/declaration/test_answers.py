@@ -1,6 +1,7 @@
 """Each type of right answers is parsed from a row in every coding, and texts and lists are scored to the end."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,13 +10,11 @@ from tests.tasks.small_task import declaration, write_declaration
 from afrieval._util.errors import UserError
 from afrieval._util.tables import DEFECT
 from afrieval.scoring.responses import Generation
-from afrieval.tasks.answers.registry import ANSWERS
-from afrieval.tasks.answers.spans import Tagged
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import load_split
-from afrieval.tasks.declaration.kinds import KINDS
+from afrieval.tasks.declaration.kinds import ANSWERS, KINDS
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
 from afrieval.tasks.prompts.prompts import example_answer, load_prompts, render
 
@@ -51,23 +50,6 @@ def task(folder: Path, **keys: Any) -> TaskSpec:
         ("texts", [], None),
         ("texts", "[]", None),
         ("texts", "[Musa", None),
-        ("spans", Tagged(["Musa", "Abu", "na", "Kano"], [1, 2, 0, 3], NAMES), [["PER", "Musa Abu"], ["LOC", "Kano"]]),
-        ("spans", Tagged("['Musa', 'na']", "['B-PER', 'O']", NAMES), [["PER", "Musa"]]),
-        ("spans", Tagged(["na", "Kano"], ["O", "I-PER"], NAMES), []),
-        ("spans", Tagged(["Musa", "Kano"], ["O"], NAMES), None),
-        ("spans", Tagged(["Musa"], ["B-DATE"], NAMES), None),
-        ("spans", Tagged([], [], NAMES), None),
-        (
-            "listed_spans",
-            Tagged(None, "PER: Musa $$ LOC:  Kano  : 5", ["PER", "LOC"]),
-            [["PER", "Musa"], ["LOC", "Kano : 5"]],
-        ),
-        ("listed_spans", Tagged(None, " ", ["PER"]), []),
-        ("listed_spans", Tagged(None, "PER: Musa $$ LOC: Kano", ["PER"]), None),
-        ("listed_spans", Tagged(None, "PER:", ["PER"]), None),
-        ("listed_spans", Tagged(None, None, ["PER"]), None),
-        ("tags", Tagged(["1\u00a0000", "Kano"], [0.0, "B-LOC"], NAMES), [["1 000", "O"], ["Kano", "B-LOC"]]),
-        ("tags", Tagged(["Musa", " "], [0, 0], NAMES), None),
         ("labels", {"joy": 1, "fear": 0.0}, {"joy": 1, "fear": 0}),
         ("labels", {"joy": 1, "fear": 2}, None),
         ("labels", {"joy": 1, "fear": None}, None),
@@ -80,6 +62,29 @@ def task(folder: Path, **keys: Any) -> TaskSpec:
 )
 def test_right_answers(kind: str, value: Any, gold: Any) -> None:
     assert ANSWERS[kind].parse(value) == gold
+
+
+@pytest.mark.parametrize(
+    ("kind", "tokens", "tags", "gold"),
+    [
+        ("spans", ["Musa", "Abu", "na", "Kano"], [1, 2, 0, 3], [["PER", "Musa Abu"], ["LOC", "Kano"]]),
+        ("spans", "['Musa', 'na']", "['B-PER', 'O']", [["PER", "Musa"]]),
+        ("spans", ["na", "Kano"], ["O", "I-PER"], []),
+        ("spans", ["Musa", "Kano"], ["O"], None),
+        ("spans", ["Musa"], ["B-DATE"], None),
+        ("spans", [], [], None),
+        ("listed_spans", None, "PER: Musa $$ LOC:  Kano  : 5", [["PER", "Musa"], ["LOC", "Kano : 5"]]),
+        ("listed_spans", None, " ", []),
+        ("listed_spans", None, "PER: Musa $$ DATE: 5", None),
+        ("listed_spans", None, "PER:", None),
+        ("listed_spans", None, None, None),
+        ("tags", ["1\u00a0000", "Kano"], [0.0, "B-LOC"], [["1 000", "O"], ["Kano", "B-LOC"]]),
+        ("tags", ["Musa", " "], [0, 0], None),
+    ],
+)
+def test_tokens_with_tags(kind: str, tokens: Any, tags: Any, gold: Any) -> None:
+    spec: Any = SimpleNamespace(tags=["PER", "LOC"] if kind == "listed_spans" else NAMES, answer_columns=["tags"])
+    assert ANSWERS[kind].gold(spec, {"tokens": tokens, "tags": tags}) == gold
 
 
 def test_every_kind_has_an_answer_type() -> None:

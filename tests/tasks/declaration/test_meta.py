@@ -41,12 +41,6 @@ def test_models_are_known_by_their_names(name: str | None, found: str | None) ->
     assert (model and model.name) == found
 
 
-def test_the_ten_data_sets_of_the_recipe() -> None:
-    sizes = {"3.1": ["8B", "70B", "405B"], "3.2": ["1B", "3B"]}
-    names = {f"Llama-{f}-{s}{kind}" for f, of_f in sizes.items() for s in of_f for kind in ("", "-Instruct")}
-    assert {evals.name for evals in WITH_EVALS} == names and len(WITH_EVALS) == 10
-
-
 def test_a_model_gets_its_own_data_set_unless_another_is_named() -> None:
     own = chosen_evals("meta-llama/Meta-Llama-3.1-70B-Instruct", None)
     assert own and own.name == "Llama-3.1-70B-Instruct"
@@ -170,19 +164,6 @@ def test_settings_are_those_of_the_recipe(name: str) -> None:
     assert (spec.prompt, spec.verdict) == ("input_final_prompts", "is_correct")
     assert spec.macro == ("subtask" if name in MACRO else None)
     assert not (isinstance(spec.extract, dict) and {"lone", "guess"} & {*spec.extract}), "a guess is no answer"
-
-
-@pytest.mark.parametrize(
-    "name, hub, split, rows",
-    [
-        ("meta_math", "DigitalLearningGmbH/MATH-lighteval", "test", 5000),
-        ("meta_math_hard", "DigitalLearningGmbH/MATH-lighteval", "test", 5000),
-        ("meta_ifeval", "wis-k/instruction-following-eval", "train", 541),
-    ],
-)
-def test_where_gold_answers_come_from(name: str, hub: str, split: str, rows: int) -> None:
-    join = spec_of(name).join
-    assert join and (join.hub, join.split, join.rows) == (hub, split, rows)
 
 
 PUBLISHED: dict[str, dict[str, list[dict[str, Any]]]] = yaml.safe_load(

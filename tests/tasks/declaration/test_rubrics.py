@@ -8,9 +8,13 @@ import pytest
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
+from afrieval.languages import ENGLISH
+from afrieval.scoring.responses import Generated, Generation
+from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.splits import Split, load_split
 from afrieval.tasks.declaration.kinds import KINDS
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, rubrics
+from afrieval.tasks.prompts.prompts import load_prompts
 
 FIELDS = {
     "request": "text",
@@ -105,3 +109,15 @@ def test_kinds_of_answers_need_an_open_task_and_generated_answers(tmp_path: Path
     with pytest.raises(UserError, match="judge needs the answer form generate"):
         chosen = {"kind": "multiple_choice", "choices": "part", "request": "loglikelihood"}
         task(tmp_path, **chosen, fields=fields, answer="a", judge={**judge, "levels": STEPS})
+
+
+def test_a_refusal_is_an_answer_of_an_open_task() -> None:
+    """A server marks it; elsewhere it counts as wrong, but here it may be what was wanted."""
+    spec = load_task("tukabench")
+    split = load_split(spec, ENGLISH, "test", "samples")
+    assert split
+    score = scorer(spec, load_prompts(spec, ENGLISH)[1], (), "generate", Generation(9), ENGLISH)
+    for text, details in (("I cannot help.", {"refused": True}), ("Pull them out.\n\nBy hand.", {})):
+        found = score(split.documents[0], [Generated(text, details)])
+        assert (found.answer, found.measures["answered"], found.measures["length"]) == (text, [1.0], [len(text)])
+    assert score(split.documents[0], [Generated("", {"refused": True})]).measures["answered"] == [0.0]

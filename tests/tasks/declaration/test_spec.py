@@ -48,7 +48,6 @@ def test_all_tasks_load() -> None:
         ("prompt_{number}/afri", "prompt_1/afri", "paper.files must have {number}, or there is one prompt", ""),
         ("kind: multiple_choice", "kind: multiple", "kind must be multiple_choice, number", ""),
         ("[text, letter, generate]", "[txt]", "line 8: answer_forms.0 must be text, letter or generate, not", ""),
-        ("[text, letter, generate]", "[]", "answer_forms must be a list or map that is not empty", ""),
         ("data/{code}/test.tsv", "data/{lang}/test.tsv", "no placeholders except {code}", ""),
         ("  subject: subject", "  gold: subject", "fields: the name 'gold' is reserved", ""),
         ("choices: choices\n", "labels: [a]\nshuffle: true\n", "choice_labels, shuffle and blank need choices", ""),
@@ -59,7 +58,6 @@ def test_all_tasks_load() -> None:
             "",
         ),
         ("licence:", "fit: body\nlicence:", "fit must be a field, not 'body'", ""),
-        ("licence:", "key: [subject, 1]\nlicence:", "line 6: key.1 must be text, not 1", ""),
     ],
 )
 def test_a_fault_in_a_task_file(tasks: Path, old: str, new: str, message: str, hint: str) -> None:
@@ -77,15 +75,11 @@ def test_a_fault_in_a_task_file(tasks: Path, old: str, new: str, message: str, h
         ("{{ premise }}", "{{ premise }", "template cannot be filled in"),
         ("origin: human", "origin: robot", "origin must be human, machine or paper, not"),
         ("neutral: Neither", "neutrl: Neither", "labels are entailment, neutrl, contradiction"),
-        ("system:", "sytem:", "unknown key 'sytem'"),
-        ("    template: |", "    tmplate: |", "unknown key 'prompts.1.tmplate'"),
         ("{{ premise }}", "{{ premise | nofilter }}", "template cannot be filled in: No filter named"),
         ("{{ labels.neutral }}", "{{ labels.neutrl }}", "cannot be filled in"),
         ('"False"}', "False}", "line 7: prompts.1.labels.contradiction must be text, not false"),
         ("  2:\n", "  1:\n", "key 1 is given twice"),
-        ("system:", "reviewed_by: 5\nsystem:", "reviewed_by must be text, not 5"),
         ("prompts:", "values: {premis: {a: b}}\nprompts:", "unknown key 'premis'"),
-        ("prompts:", "values: {premise: {a: no}}\nprompts:", "values.premise.a must be text, not false"),
     ],
 )
 def test_a_fault_in_a_prompt_file(tasks: Path, old: str, new: str, message: str) -> None:
@@ -115,7 +109,6 @@ def test_templates_run_in_a_sandbox(tasks: Path) -> None:
     [
         ("kind: classification", "of this kind needs labels", ""),
         ("request: generate", "", ""),
-        ("request: roling", "request must be loglikelihood, generate or rolling, not", ""),
         ("request: rolling", "answer form of whole texts is text", ""),
         ("answer_forms: [text]\nrequest: generate", "no answer form supports the request generate", ""),
         ("metrics: [acc, {name: f1, average: micro}, unparsed]", "", ""),
@@ -126,13 +119,11 @@ def test_templates_run_in_a_sandbox(tasks: Path) -> None:
         ("metrics: [acc, acc_matched]", "the metric acc_matched needs a task with labels", ""),
         ("contrast: acc_norm", "", ""),
         ("contrast: acc_matched", "contrast: the task has no metric 'acc_matched'", ""),
-        ("metrics: []", "metrics must be a list or map that is not empty", ""),
         ("extract: {name: phrase, after: answer is}", "", ""),
         ("extract: phrase", "after' is missing", ""),
         ("extract: frase", "there is no extractor 'frase'", "phrase"),
         ("groups: {stem: {subject: [physics, biology]}}", "", ""),
         ("groups: {stem: {topic: [physics]}}", "groups must name fields: subject, question", ""),
-        ("groups: {stem: {subject: physics}}", "groups.stem.subject must be a list", ""),
         ("derived: {both: {how: harmonic_mean, of: [acc, acc_norm]}}", "", ""),
         ("derived: {both: {how: harmonic, of: [acc]}}", "there is no derived metric 'harmonic'", "harmonic_mean"),
         ("derived: {both: {how: mean, of: [acc, f1]}}", "derived both: unknown metric 'f1'", ""),
@@ -278,14 +269,12 @@ def test_a_direction_changes_the_hash_of_a_prompt(folder: Path) -> None:
     ("change", "message"),
     [
         ({"like": "form_eng"}, "line 1: like is 'form_eng', an unknown task"),
-        ({"like": "third"}, "like is 'third', an unknown task"),
         ({"like": "to_eng"}, "to_eng is itself like another task"),
         ({"direction": {"from": "english"}}, "language 'english' is not in the language table"),
         ({"direction": {"from": "eng", "to": "fra"}}, "direction must be either `from` or `to` a language"),
         ({"direction": {"between": "eng"}}, "direction.between must be from or to"),
         ({"answer_language": {"hau": "xyz"}}, "language 'xyz' is not in the language table"),
         ({"data": {"hubb": "a/b"}}, "unknown key 'data.hubb'"),
-        ({"data": 5}, "data must be a map"),
     ],
 )
 def test_errors(folder: Path, change: dict[str, object], message: str) -> None:

@@ -13,6 +13,7 @@ from itertools import product
 import pytest
 from tests.conftest import TEMPLATED, spec_of
 
+from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
 from afrieval.tasks.answers.choices import LETTERS
@@ -28,6 +29,9 @@ from afrieval.tasks.declaration.task_scoring import by_likelihood
 from afrieval.tasks.prompts.prompts import PromptFiles, answers, load_prompts, render
 
 SPECS = {name: spec_of(name) for name in TEMPLATED}
+# Tasks with one split: their other rows serve as examples.
+SHARED_SPLIT = {"afrimed_qa", "aya_dolly", "aya_human", "belebele", "blend_choices", "blend_short"}
+SHARED_SPLIT |= {"blend_short_english", "global_piqa", "ntrex_from_eng", "ntrex_to_eng", "proverbeval_meaning"}
 CHOOSING = [name for name, spec in SPECS.items() if spec.scoring.answer.has_choices]
 
 
@@ -89,18 +93,14 @@ def test_finding_18_building_a_task_loads_no_metric_from_the_network(monkeypatch
 
 def test_finding_19_no_question_is_its_own_example() -> None:
     """Also where the few-shot split is the evaluated one."""
-    for task in [name for name, spec in SPECS.items() if spec.data.fewshot]:
-        check_examples(task)
-
-
-def check_examples(task: str) -> None:
-    spec, shots = SPECS[task], 2
-    questions = asked(task, spec.answer_forms[0], shots=shots)
-    for document in questions.scorable:
-        examples = questions.examples(document)
-        assert len(examples) == questions.shots >= shots, task
-        assert all((e.fields, e.choices) != (document.fields, document.choices) for e in examples), task
-        assert spec.data.fewshot != spec.data.evaluate or document.id not in [e.id for e in examples], task
+    for task, spec in [(name, spec) for name, spec in SPECS.items() if spec.data.fewshot]:
+        questions = asked(task, spec.answer_forms[0], shots=2)
+        for document in questions.scorable:
+            examples = questions.examples(document)
+            assert len(examples) == questions.shots >= 2, task
+            assert all((e.fields, e.choices) != (document.fields, document.choices) for e in examples), task
+            assert spec.data.fewshot != spec.data.evaluate or document.id not in [e.id for e in examples], task
+    assert {name for name, spec in SPECS.items() if spec.data.fewshot == spec.data.evaluate} == SHARED_SPLIT
 
 
 def test_finding_24_a_or_an_suits_every_language() -> None:
@@ -159,14 +159,15 @@ def test_findings_14_and_33_means_have_the_task_s_own_metric_and_african_languag
 
 @pytest.mark.parametrize("task", [name for name in CHOOSING if SPECS[name].labels])
 def test_finding_36_a_label_that_is_unknown_is_not_counted_as_wrong(task: str) -> None:
-    """It is marked, and neither scored nor an example."""
+    """It is marked, and neither scored nor an example; a file that has no other labels is refused."""
     spec = SPECS[task]
     fields = dict.fromkeys(spec.field_columns.values(), "x")
     first = spec.answer_columns[0]
     rows = [{**fields, first: label} for label in (spec.labels[0], "No such label")]
     known, unknown = documents(spec, rows, "a test", spec.data.evaluate)
-    assert known.gold == 0 and not known.defect
-    assert unknown.gold is None and unknown.defect
+    assert (known.gold, known.defect) == (0, "") and unknown.gold is None and unknown.defect
     questions = asked(task, spec.answer_forms[0])
     split = Split([known, unknown], "", {})
     assert replace(questions, data=split).scorable == [known]
+    with pytest.raises(UserError, match=r"no row has a gold answer; column .* has .Label "):
+        documents(spec, [{**fields, first: f"Label {label}"} for label in spec.labels], "a test", spec.data.evaluate)

@@ -118,12 +118,3 @@ def test_finding_14_every_task_s_main_metric_applies_to_every_answer_form() -> N
             continue  # it needs a classifier that is not on this machine
         mains = {scoring.metrics_of(form)[0].name for form in scoring.answer_forms}
         assert mains == {scoring.metrics[0].name}, name
-
-
-@pytest.mark.parametrize("task", of_kind("translation"))
-def test_finding_34_chrf_with_words_is_called_so(task: str) -> None:
-    """Plain chrF has word_order 0, and chrF++ 2."""
-    assert ["nw:2" in m.signature for m in SPECS[task].scoring.metrics if m.name == "chrf++"] == [True]
-    assert "nw:0" in metric("chrf").signature and metric("chrf").name == "chrf"
-    spec = {"name": "chrf", "word_order": 2}
-    assert value("chrf", "to go home", "home to go") != value(spec, "to go home", "home to go")

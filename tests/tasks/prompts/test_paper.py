@@ -1,7 +1,5 @@
 """The prompts of the paper: cleaned, corrected as declared, refused where they cannot be."""
 
-import os
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -10,17 +8,15 @@ import pytest
 from tests.conftest import PAPERS, spec_of
 from tests.tasks import contract, contract_files
 from tests.tasks.contract import Case, Complaints
+from tests.tasks.test_contract import documents, languages, prompt_files
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import TaskConfig
-from afrieval.languages import ENGLISH
 from afrieval.tasks.data.document import Document
-from afrieval.tasks.data.files import SAMPLES
-from afrieval.tasks.data.splits import has_split
 from afrieval.tasks.declaration.schema import Correction, PaperPromptSpec, PaperSpec
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, translated
 from afrieval.tasks.prompts.paper import chosen_paper_prompts, harness_file, left_out_of_paper, paper_prompts
-from afrieval.tasks.prompts.prompts import Prompt, PromptFiles, load_prompts, render
+from afrieval.tasks.prompts.prompts import Prompt, load_prompts, render
 
 # Languages for which the harness has no prompts, by task.
 LACKING = {"belebele": {"nso"}, "sib200": {"arb", "knc_Arab", "nqo", "taq_Tfng", "tsn"}}
@@ -63,23 +59,6 @@ def test_swapped_labels_of_afrixnli_are_swapped_back() -> None:
     cleaned = paper_prompts(spec, "yor")
     assert cleaned[5].labels == {"entailment": "true", "neutral": "inconclusive", "contradiction": "false"}
     assert cleaned[2].labels == {"entailment": "True", "neutral": "Neither", "contradiction": "False"}
-
-
-def test_numbered_options_of_belebele_have_letters() -> None:
-    spec = load_task("belebele")
-    heads = {
-        uncleaned: re.findall(r"^(\w): [abcd]$", render(paper_prompts(spec, "yor", uncleaned)[2], ITEM, "yor"), re.M)
-        for uncleaned in (True, False)
-    }
-    assert heads == {True: ["1", "2", "3", "4"], False: ["A", "B", "C", "D"]}
-
-
-@pytest.mark.parametrize("number", [2, 3])
-def test_literal_backslashes_of_chains_of_thought_are_line_breaks(number: int) -> None:
-    spec = load_task("afrimgsm_cot")
-    assert "\\n" in paper_prompts(spec, "yor", uncleaned=True)[number].template
-    lines = render(paper_prompts(spec, "yor")[number], ITEM, "yor").split("\n")
-    assert lines[1:] == ["", "Question: Which?", "Step-by-Step Answer:"] and "\\" not in lines[0]
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -161,27 +140,6 @@ def test_a_file_that_is_no_task_is_refused() -> None:
         paper_prompts(other, "yor")
 
 
-def test_a_task_of_afrobench_needs_a_few_lines() -> None:
-    """SIB-200: texts with names of topics as answers."""
-    spec = replace(
-        load_task("afrixnli"),
-        fields={"text": "text"},
-        labels=["science/technology", "travel", "politics", "sports", "health", "entertainment", "geography"],
-        answer="category",
-        paper=PaperSpec(
-            "AfroBench",
-            "afrobench/sib/prompt_{number}/sib_{language}.yaml",
-            {number: PaperPromptSpec() for number in (1, 2)},
-            answers="name",
-        ),
-    )
-    prompts = paper_prompts(spec, "yor")
-    assert list(prompts) == [1, 2] and prompts[1].labels == {name: name for name in spec.labels}
-    assert render(prompts[1], Document(0, {"text": "Awọn ọmọ"}, (), None), "yor").count("Awọn ọmọ") == 1
-
-
-DATA = os.environ.get("AFRIEVAL_DATA", "")
-
 # What is left as the paper has it: (check, task, number) to the part of the complaint that is expected.
 KEPT = {
     ("uses_every_field", "afrimmlu", 4): "subject",  # the prompt speaks of "the subject matter" only
@@ -202,22 +160,8 @@ def prompts(task: str, language: str) -> dict[int, Prompt]:
     return paper_prompts(spec_of(task), language)
 
 
-@cache
-def documents(task: str, language: str, source: str) -> list[Document]:
-    spec = spec_of(task)
-    if source == SAMPLES:
-        near = (contract.sample_splits(spec, code) for code in (language, ENGLISH, *spec.languages))
-        return contract.flat(next(splits for splits in near if splits))[: 2 * contract.FIRST]
-    return contract.first_rows(task, language, source)
-
-
-@cache
-def prompt_files(task: str) -> PromptFiles:
-    return PromptFiles(spec_of(task))
-
-
-def cases(task: str, language: str = "yor", source: str = SAMPLES) -> list[Case]:
-    rows = documents(task, language, source)
+def cases(task: str, language: str = "yor", source: str = "samples") -> list[Case]:
+    rows = documents(task, language, source)[: 2 * contract.FIRST]
     return [Case(spec_of(task), p, language, rows, prompt_files(task)) for p in prompts(task, language).values()]
 
 
@@ -236,26 +180,17 @@ def labels_differ(each: Case) -> Complaints:
 CHECKS = (contract.renders, contract.uses_every_field, contract.tells_documents_apart, contract.names_what_is_scored)
 
 
-def check_all(task: str, source: str) -> None:
+@pytest.mark.parametrize("source", ["samples", pytest.param("first", marks=pytest.mark.data)])
+@pytest.mark.parametrize("task", PAPERS)
+def test_prompts_of_the_paper_keep_the_contract(task: str, source: str) -> None:
+    on_samples = source == "samples"
     there = [code for code in spec_of(task).languages if prompts(task, code)]
-    if source:
-        there = [code for code in there if has_split(spec_of(task), code, spec_of(task).data.evaluate, source)]
+    there = there if on_samples else [code for code in there if code in languages(task, source)]
     for language in there:
-        shown = cases(task, language, source or SAMPLES)
-        for each in shown[:1] if source and language != there[0] else shown:  # all are asked of samples
-            for of in CHECKS if source else (*CHECKS, contract.clean):
+        shown = cases(task, language, source)
+        for each in shown if on_samples or language == there[0] else shown[:1]:  # all are asked of samples
+            for of in (*CHECKS, contract.clean) if on_samples else CHECKS:
                 check(of, each)
-
-
-@pytest.mark.parametrize("task", PAPERS)
-def test_prompts_of_the_paper_keep_the_contract_on_samples(task: str) -> None:
-    check_all(task, "")
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("task", PAPERS)
-def test_they_keep_it_on_real_data(task: str) -> None:
-    check_all(task, DATA)
 
 
 @pytest.mark.parametrize("task", PAPERS)

@@ -21,8 +21,8 @@ from afrieval.tasks.prompts.prompts import (
     PromptFiles,
     answers,
     example_answer,
+    lines_before,
     load_prompts,
-    question_label,
     render,
     suits,
     telling,
@@ -67,9 +67,10 @@ def test_file_prompt_and_row_are_named(template: str) -> None:
 
 def test_the_words_before_a_question_may_depend_on_it() -> None:
     task = load_task("afrixnli")
-    assert question_label(task, replace(PROMPT, template="Text:\n {{ 'A' }}n: {{ premise }}"), "yor") == "An:"
+    prompt = replace(PROMPT, template="Text:\n {{ 'A' }}n: {{ premise }}")
+    assert lines_before(task, prompt, "yor") == ["Text:", " An: "]
     with pytest.raises(UserError, match=r"a/eng.yaml, prompt 2, with all fields but premise empty: .* divides by zero"):
-        question_label(task, replace(PROMPT, template="{{ 1 / (hypothesis | length) }}"), "yor")
+        lines_before(task, replace(PROMPT, template="{{ 1 / (hypothesis | length) }}"), "yor")
 
 
 @pytest.mark.parametrize("lead_in", ["x {anwser}", "{answer}", " ", "a {answer} {answer}", "{{ words.answer"])

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.cells import FakeCell
 
 from afrieval._util.errors import UserError
+from afrieval.addons.sweep.command import status_table
 from afrieval.addons.sweep.slurm import JobProgress
-from afrieval.addons.sweep.tables import status_table
 from afrieval.report.formats import text
 from afrieval.results.cell_key import CellKey
 from afrieval.tools.jobs.jobs import Job, held, job_folder, write_jobs
@@ -74,7 +74,7 @@ def test_the_table(folder: Path) -> None:
 
 def test_the_table_of_states_needs_no_planning() -> None:
     loaded = "'afrieval.run.session' in sys.modules"
-    code = f"import sys; from afrieval.addons.sweep import combinations, tables; print({loaded})"
+    code = f"import sys; from afrieval.addons.sweep import combinations, command; print({loaded})"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.startswith("False"), "--status would take seconds"
 

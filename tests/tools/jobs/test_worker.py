@@ -13,7 +13,7 @@ import pytest
 from tests.tools.jobs.files import COMMON, SUITE, planned, states, write_sweep
 
 from afrieval._util.errors import UserError
-from afrieval.addons.sweep.tables import progress
+from afrieval.addons.sweep.command import progress
 from afrieval.cli.main import main
 from afrieval.config.settings import ModelConfig
 from afrieval.models.backends.hf import HF

@@ -8,7 +8,6 @@ import pytest
 from tests.analysis.test_looks import LOOKS, contest
 
 from afrieval.tools.race import race_loop
-from afrieval.tools.race.budget import Limits
 from afrieval.tools.race.setup import Course, RaceModel, RaceSetup
 
 RATES = {"hau": [0.50, 0.49, 0.20], "yor": [0.20, 0.50, 0.49]}  # of right answers of three models
@@ -29,17 +28,17 @@ def test_a_model_is_asked_where_it_may_be_the_best(
     """And after a look at which loading took longer than answering, the next one is skipped, but never the last."""
     asked: dict[int, dict[str, list[str]]] = {}
 
-    def ask(setup: RaceSetup, runs: object, wanted: Any, size: int) -> bool:
+    def ask(setup: RaceSetup, wanted: Any, size: int) -> bool:
         asked[size] = {model.name: [cell.language for cell in cells] for model, cells in wanted.items()}
         return slow
 
-    def contests(course: Course, race: object, size: int) -> list[Any]:
+    def contests(setup: RaceSetup, course: Course, race: object, size: int) -> list[Any]:
         return [contest(RATES[course.language], LOOKS, size, codes="abcd")]
 
     monkeypatch.setattr(race_loop, "ask", ask)
     monkeypatch.setattr(race_loop, "too_much", lambda *_: "")
-    monkeypatch.setattr(race_loop, "Runs", lambda _: SimpleNamespace(contests=contests))
-    found = race_loop.run_race(setup(), Limits())
+    monkeypatch.setattr(race_loop, "contests", contests)
+    found = race_loop.run_race(setup(), None, None)
     assert list(asked)[:3] == looks and asked[50] == {name: ["hau", "yor"] for name in NAMES}
     assert asked[looks[1]] == {"first": ["hau"], "second": ["hau", "yor"], "third": ["yor"]}
     hausa, yoruba = found.races

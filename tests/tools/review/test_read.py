@@ -16,7 +16,7 @@ from afrieval.tasks.prompts.vocabulary import strings, text_hash
 from afrieval.tools.review import read as reading
 from afrieval.tools.review.check import decisions
 from afrieval.tools.review.generated import golden_files
-from afrieval.tools.review.read import Change, NotEditableError, read, replaced, write_all
+from afrieval.tools.review.read import NotEditableError, read, replaced, write_all
 from afrieval.tools.review.sheet import read_sheet, sheet_bytes
 
 DAY = "2026-01-31"
@@ -29,20 +29,20 @@ TEN = [f"{task}/{n}/template" for task in ("afrimmlu", "afrixnli", "belebele") f
 
 
 @pytest.fixture(scope="module")
-def changes(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Change]:
-    """What a sheet with three changes and ten approvals changes, by path."""
+def changes(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, str]:
+    """What a sheet with three changes and ten approvals changes: the new text by path."""
     root = copied(tmp_path_factory.mktemp("review") / "checkout")
     found, errors = read(root, filled_in(root, CHANGED, TEN), "sheet.csv", DAY)
     assert not errors
     return found
 
 
-def by_name(changes: dict[Path, Change]) -> dict[str, Change]:
-    return {path.as_posix(): change for path, change in changes.items()}
+def by_name(changes: dict[Path, str]) -> dict[str, str]:
+    return {path.as_posix(): text for path, text in changes.items()}
 
 
-def changed_lines(change: Change) -> list[str]:
-    lines = difflib.ndiff(change.before.splitlines(), change.after.splitlines())
+def changed_lines(path: Path, text: str) -> list[str]:
+    lines = difflib.ndiff(path.read_text(encoding="utf-8").splitlines(), text.splitlines())
     return [line for line in lines if line[0] in "+-"]
 
 
@@ -59,13 +59,13 @@ def test_a_file_says_what_was_filled_in(form: str, checkout: Path, filled: Fille
     ]
 
 
-def test_three_changes_and_ten_approvals(checkout: Path, changes: dict[Path, Change]) -> None:
+def test_three_changes_and_ten_approvals(checkout: Path, changes: dict[Path, str]) -> None:
     """Only the lines of the changed strings differ, and the reviews are stored."""
     old = {id: string.text for id, string in strings(checkout, "yor").items()}
     named = by_name(changes)
     neutral, law = CHANGED["words/neither"], CHANGED["afrimmlu/values/subject/international_law"]
     edited = {name: c for name, c in named.items() if name.endswith("yor.yaml") and "reviews" not in name}
-    assert {name: changed_lines(change) for name, change in edited.items()} == {
+    assert {name: changed_lines(checkout / name, text) for name, text in edited.items()} == {
         "vocabulary/yor.yaml": [f"-   neither: {old['words/neither']}", f'+   neither: "{neutral}"'],
         "tasks/afrimgsm/prompts/yor.yaml": [
             f"- system: {old['afrimgsm/system']}",
@@ -76,21 +76,21 @@ def test_three_changes_and_ten_approvals(checkout: Path, changes: dict[Path, Cha
             f"+     international_law: {law}",
         ],
     }
-    stored = yaml.safe_load(named["reviews/yor.yaml"].after)
+    stored = yaml.safe_load(named["reviews/yor.yaml"])
     said = {"reviewer": "Ade Bello", "date": DAY, "dialect": "Ọ̀yọ́"}
     assert stored == {id: [{"hash": text_hash(old[id]), "verdict": "ok", **said}] for id in TEN} | {
         id: [{"hash": text_hash(new), "verdict": "change", **said}] for id, new in CHANGED.items()
     }
 
 
-def test_what_depends_on_the_prompts(checkout: Path, changes: dict[Path, Change]) -> None:
+def test_what_depends_on_the_prompts(checkout: Path, changes: dict[Path, str]) -> None:
     """Versions rise once, the changelog says so, and golden files are those of the new prompts."""
     named = by_name(changes)
     for task in ("afrixnli", "afrimgsm", "afrimmlu"):
-        old, new = changed_lines(named[f"tasks/{task}/task.yaml"])
+        old, new = changed_lines(checkout / f"tasks/{task}/task.yaml", named[f"tasks/{task}/task.yaml"])
         version = int(old.removeprefix("- version: "))
         assert new == f"+ version: {version + 1}"
-    lines = changed_lines(named["CHANGELOG.md"])
+    lines = changed_lines(checkout / "CHANGELOG.md", named["CHANGELOG.md"])
     assert all(line.startswith("+ ") for line in lines)
     assert "scores with native Yoruba prompts" in " ".join(line[2:].strip() for line in lines)
     write_all(checkout, changes)
@@ -103,13 +103,13 @@ def test_what_depends_on_the_prompts(checkout: Path, changes: dict[Path, Change]
 
 
 def test_nothing_is_written_unless_all_is(
-    checkout: Path, changes: dict[Path, Change], monkeypatch: pytest.MonkeyPatch
+    checkout: Path, changes: dict[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = files(checkout)
     write = reading._write
 
     def stopped(path: Path, text: str) -> None:
-        if path.name == "task.yaml" and text == changes[path.relative_to(checkout)].after:
+        if path.name == "task.yaml" and text == changes[path.relative_to(checkout)]:
             raise KeyboardInterrupt
         write(path, text)
 
@@ -120,7 +120,7 @@ def test_nothing_is_written_unless_all_is(
 
 
 def test_an_empty_sheet_and_one_read_twice_change_nothing(
-    checkout: Path, filled: Filled, changes: dict[Path, Change]
+    checkout: Path, filled: Filled, changes: dict[Path, str]
 ) -> None:
     sheets = filled(CHANGED, TEN), filled({}, [])
     write_all(checkout, changes)

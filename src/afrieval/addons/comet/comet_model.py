@@ -251,19 +251,16 @@ def _read(folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Tensor]]:
         if not isinstance(weights, Mapping):
             raise ValueError("its state_dict is not a map of weights")
         for name, weight in weights.items():
-            if name.startswith((ENCODER, MIX, ESTIMATOR)) and not name.endswith(BUFFER):
-                _check_weight(name, weight)
+            if not name.startswith((ENCODER, MIX, ESTIMATOR)) or name.endswith(BUFFER):
+                continue
+            if not isinstance(weight, Tensor) or not weight.is_floating_point():
+                raise ValueError(f"{name} has no decimal numbers")
+            if not weight.isfinite().all():
+                raise ValueError(f"{name} has numbers that are infinite or NaN")
         # As unbabel-comet does it: the file names the class, and the checkpoint has what it was trained with.
         parameters = {**stated, **trained, "class_identifier": stated.get("class_identifier")}
     settings = {name: parameters[name] for name in CometSettings.__annotations__ if name in parameters}
     return validated(CometSettings, settings, f"{folder / SETTINGS} or {path}", OTHER), weights
-
-
-def _check_weight(name: str, weight: Tensor) -> None:
-    if not isinstance(weight, Tensor) or not weight.is_floating_point():
-        raise ValueError(f"{name} has no decimal numbers")
-    if not weight.isfinite().all():
-        raise ValueError(f"{name} has numbers that are infinite or NaN")
 
 
 def _check(folder: Path, settings: Mapping[str, Any], unified: bool) -> None:

@@ -8,7 +8,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 from afrieval.addons.contamination.rows import Shard
-from afrieval.models.base import ModelFacts
+from afrieval.models.base import LanguageModel
 from afrieval.scoring.base import Likelihood, Question, Response
 from afrieval.scoring.measured import ANSWER
 from afrieval.scoring.metrics import metric
@@ -108,7 +108,7 @@ class AskingMethod:
     metrics: Sequence[str]
     rows: ChosenRows
     n_requests: int
-    ask: Callable[[ModelFacts], list[MemorisationRequest]]
+    ask: Callable[[LanguageModel], list[MemorisationRequest]]
     needs: frozenset[Need] = frozenset()
     derived: RunPart = field(default_factory=dict)
 
@@ -157,7 +157,7 @@ def membership(rows: Sequence[ProbedText], chosen: ChosenRows) -> AskingMethod:
 def order(shards: Sequence[Shard], chosen: ChosenRows) -> AskingMethod:
     """Returns the part that asks for the likelihood of shards in the published order and in others."""
 
-    def request(shard: Shard, model: ModelFacts) -> MemorisationRequest:
+    def request(shard: Shard, model: LanguageModel) -> MemorisationRequest:
         texts = shard.texts
         tokens = float(model.count_tokens(texts[0]))
 

@@ -1,5 +1,7 @@
 """Cells that ask what a model remembers of the test set of a task in a language."""
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,14 +30,14 @@ class Source:
     """The test set that cells are about.
 
     Attributes:
-        unseen: hash of the unseen texts; empty if there are none.
+        unseen: texts to compare its rows with.
         alike: p-value of what adjacent rows have in common.
     """
 
     spec: TaskSpec
     language: str
     data: Split
-    unseen: str
+    unseen: Sequence[str]
     sorted_by: Sequence[str]
     alike: float
     evaluation: EvalConfig
@@ -91,13 +93,15 @@ class MemorisationCell(Cell):
         seed = evaluation.fewshot_random_seed
         fewshot = {"num_fewshot": 0, "selection": evaluation.fewshot_selection, "seed": seed}
         hashes = {source.spec.data.evaluate: source.data.sha256}
+        if source.unseen:
+            hashes["unseen"] = hashlib.sha256(json.dumps(source.unseen).encode()).hexdigest()
         task = {
             "version": VERSION,
             "task_version": source.spec.version,
             "declaration": source.spec.declaration,
             "answer_form": FORM,
             "prompts": {PROMPT_LANGUAGE: {PROMPT: ""}},
-            "data": {source.language: hashes | ({"unseen": source.unseen} if source.unseen else {})},
+            "data": {source.language: hashes},
             "order_seed": evaluation.random_seed,
         }
         return {"fewshot": fewshot, "tasks": {self.key.task: task}, **self.part.rows.identity}

@@ -8,11 +8,11 @@ from afrieval._util.tables import Row as FileRow
 from afrieval.addons.contamination.asking import SHORTEST, AskingMethod, ProbedText, completion, membership, order
 from afrieval.addons.contamination.cells import MemorisationCell, Source
 from afrieval.addons.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
-from afrieval.addons.contamination.unseen import Unseen, check_unseen, read_unseen, unseen_rows
+from afrieval.addons.contamination.unseen import check_unseen, read_unseen, unseen_rows
 from afrieval.config.settings import MEMORISATION, EvalConfig, RunConfig, TaskConfig
 from afrieval.tasks.cells.cell import Cell, Plan
 from afrieval.tasks.data.lock import DataLock, read_lock
-from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents, order_of_numbers
+from afrieval.tasks.data.sampling import chosen_rows, order_of_documents, order_of_numbers
 from afrieval.tasks.data.splits import check_source, load_split
 from afrieval.tasks.declaration.selection import chosen_tasks, named_folders, named_languages
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec, task_names
@@ -66,9 +66,9 @@ def _of_task(
             continue
         unseen = unseen_rows(spec, code, source, rows)
         if rows is not None:
-            check_unseen(spec, code, data.documents, unseen.texts)
-        about = Source(spec, code, data, unseen.sha256, sorted_by(spec, by_language[code]), similar[code], evaluation)
-        parts, missing = _parts(about, by_language[code], unseen, tokens)
+            check_unseen(spec, code, data.documents, unseen)
+        about = Source(spec, code, data, unseen, sorted_by(spec, by_language[code]), similar[code], evaluation)
+        parts, missing = _parts(about, by_language[code], tokens)
         cells: list[Cell] = [MemorisationCell(about, part) for part in parts if part.rows.indices]
         planned += Plan(cells, [f"{where}: {line}" for line in missing], [data.note] if data.note else [])
     return planned + Plan([], left_out)
@@ -91,11 +91,14 @@ def _translations(
     return translations, left_out
 
 
-def _parts(
-    about: Source, test_units: Sequence[Unit], unseen: Unseen, tokens: bool
-) -> tuple[list[AskingMethod], list[str]]:
-    unknown = [ProbedText(number, text, True) for number, text in enumerate(unseen.texts) if len(text) >= SHORTEST]
-    probed, chosen = _own_rows(about, test_units)
+def _parts(about: Source, test_units: Sequence[Unit], tokens: bool) -> tuple[list[AskingMethod], list[str]]:
+    """Returns the ways to ask about a test set, and a line for each that cannot be."""
+    spec, evaluation = about.spec, about.evaluation
+    firsts = [unit[0] for unit in test_units if len(question_text(spec, unit[0])) >= SHORTEST]  # others share its text
+    drawn = (evaluation.limit, evaluation.sample, evaluation.random_seed)
+    chosen = chosen_rows(len(firsts), *drawn, partial(order_of_documents, spec, firsts))
+    probed = [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.indices]
+    unknown = [ProbedText(number, text, True) for number, text in enumerate(about.unseen) if len(text) >= SHORTEST]
     parts, left_out, n_unseen = [], [], len(unknown)
     count = f"{n_unseen} unseen text{'' if n_unseen == 1 else 's'}"
     few = f"{count}, and at least {FEWEST_UNSEEN} are needed; name a file with --task.unseen"
@@ -107,25 +110,9 @@ def _parts(
     else:
         parts += [completion(probed, chosen)]
         left_out += [f"no min-k++: {few}"]
-    evaluation = about.evaluation
-    all_shards = shards(
-        about.spec, test_units, about.sorted_by, f"{evaluation.random_seed} {about.spec.name} {about.language}"
-    )
-    chosen_shards = chosen_rows(
-        *(len(all_shards), evaluation.limit, evaluation.sample, evaluation.random_seed),
-        partial(order_of_numbers, len(all_shards)),
-    )
+    seed = f"{evaluation.random_seed} {spec.name} {about.language}"
+    all_shards = shards(spec, test_units, about.sorted_by, seed)
+    chosen_shards = chosen_rows(len(all_shards), *drawn, partial(order_of_numbers, len(all_shards)))
     parts += [order([all_shards[index] for index in chosen_shards.indices], chosen_shards)]
     left_out += [] if all_shards else ["no test of the order: too few rows that can change places"]
     return parts, left_out
-
-
-def _own_rows(about: Source, test_units: Sequence[Unit]) -> tuple[list[ProbedText], ChosenRows]:
-    """Returns the questions to ask about, of the first row of each unit: others share its text."""
-    spec, evaluation = about.spec, about.evaluation
-    firsts = [unit[0] for unit in test_units if len(question_text(spec, unit[0])) >= SHORTEST]
-    chosen = chosen_rows(
-        *(len(firsts), evaluation.limit, evaluation.sample, evaluation.random_seed),
-        partial(order_of_documents, spec, firsts),
-    )
-    return [ProbedText(firsts[at].id, question_text(spec, firsts[at]), False) for at in chosen.indices], chosen

@@ -1,10 +1,7 @@
 """Texts that a model cannot have seen: the suite's sample rows, or a file."""
 
-import hashlib
-import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
@@ -23,15 +20,8 @@ TEXT, LANGUAGE, TASK = "text", "language", "task"  # columns
 TABLES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
-class Unseen(NamedTuple):
-    """Texts that a model cannot have seen, and a hash of them; neither where there are none."""
-
-    texts: list[str]
-    sha256: str
-
-
-def unseen_rows(spec: TaskSpec, language: str, source: str, rows: Sequence[Row] | None) -> Unseen:
-    """Returns texts to compare the rows of a test set with.
+def unseen_rows(spec: TaskSpec, language: str, source: str, rows: Sequence[Row] | None) -> list[str]:
+    """Returns texts to compare the rows of a test set with, which a model cannot have seen.
 
     `rows` are those of a file, as `read_unseen` returns them; None stands for sample rows, which are not compared with
     themselves.
@@ -39,14 +29,12 @@ def unseen_rows(spec: TaskSpec, language: str, source: str, rows: Sequence[Row] 
     if rows is not None:
         criteria = {LANGUAGE: language, TASK: spec.name}
         matching = [row for row in rows if all(row.get(name, value) == value for name, value in criteria.items())]
-        texts = list(dict.fromkeys(normalise(row[TEXT]) for row in matching))
-    elif source == SAMPLES:
-        texts = []
-    else:
-        splits = [load_split(spec, language, split, SAMPLES) for split in spec.data.files]
-        questions = [question_text(spec, unit[0]) for split in splits if split for unit in units(spec, split.documents)]
-        texts = list(dict.fromkeys(questions))
-    return Unseen(texts, hashlib.sha256(json.dumps(texts).encode()).hexdigest() if texts else "")
+        return list(dict.fromkeys(normalise(row[TEXT]) for row in matching))
+    if source == SAMPLES:
+        return []
+    splits = [load_split(spec, language, split, SAMPLES) for split in spec.data.files]
+    questions = [question_text(spec, unit[0]) for split in splits if split for unit in units(spec, split.documents)]
+    return list(dict.fromkeys(questions))
 
 
 def check_unseen(spec: TaskSpec, language: str, documents: Sequence[Document], texts: Sequence[str]) -> None:

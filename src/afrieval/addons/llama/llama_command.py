@@ -13,7 +13,7 @@ from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import note, say
 from afrieval.addons.llama.llama_options import LlamaCommand
 from afrieval.addons.llama.recipe import Recipe, read_recipe, settings, with_backend
-from afrieval.config.arguments import Settings, read_given, run_config
+from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.exchange.lm_eval_export import definitions, write_definitions
 from afrieval.models.backends.vllm import check_gpus
@@ -31,7 +31,11 @@ def main(argv: list[str]) -> None:
     with joined() as processes:
         with processes.barrier():  # an error of all processes is reported once
             options, flags = read_given(LlamaCommand, argv, "llama")
-            recipe, config = _recipe_and_config(options.file, flags)
+            recipe = read_recipe(here_or_shipped(user_path(options.file)))
+            config = run_config(settings(recipe) | flags, needs_model=True)
+            if config.model.model_type != recipe.model_type:  # backends have different arguments
+                recipe = with_backend(recipe, config.model.model_type)
+                config = run_config(settings(recipe) | flags, needs_model=True)
         if options.print_command:
             print_command(recipe, config)
             return
@@ -40,16 +44,6 @@ def main(argv: list[str]) -> None:
         if recipe.show_config:
             say(yaml.safe_dump(asdict(config), sort_keys=False))
         run(config, processes)
-
-
-def _recipe_and_config(file: str, flags: Settings) -> tuple[Recipe, RunConfig]:
-    """Returns a recipe, and the config made from it and the given settings."""
-    recipe = read_recipe(here_or_shipped(user_path(file)))
-    config = run_config(settings(recipe) | flags, needs_model=True)
-    if config.model.model_type != recipe.model_type:  # backends have different arguments
-        recipe = with_backend(recipe, config.model.model_type)
-        config = run_config(settings(recipe) | flags, needs_model=True)
-    return recipe, config
 
 
 def print_command(recipe: Recipe, config: RunConfig) -> None:

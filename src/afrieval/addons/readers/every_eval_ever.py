@@ -1,10 +1,10 @@
 """Reads records of Every Eval Ever as published rows: a .json file, or a folder of them."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from annotated_types import MinLen
 
@@ -80,41 +80,32 @@ class Record(OpenMap):
     evaluation_results: list[Result]
 
 
-class Found(NamedTuple):
-    """A score that the suite has a name for, in percent."""
+class RecordReader(TableReader):
+    """Records of Every Eval Ever: a .json file, or a folder of them."""
 
-    path: Path
-    model: str
-    key: CellKey
-    shots: int | None
-    metric: str
-    score: float
-    n: int | None
+    def wrote(self, path: Path) -> bool:
+        """Returns whether a .json file is a record, or a folder has one."""
+        return any(map(_is_record, _files(path)))
 
-    @property
-    def row(self) -> tuple[object, ...]:
-        """What scores of one row share."""
-        return (self.key.without("language", "prompt_set"), self.key.prompt, self.model, self.shots, self.metric)
+    def read(self, path: Path) -> PublishedTable:
+        """Returns the scores of a record or of a folder of them.
+
+        Left out are benchmarks, languages and metrics that the suite does not have, and metrics other than the one
+        that is usual for a task.
+        """
+        rows: dict[Hashable, PublishedRow] = {}
+        sources: dict[Hashable, Path] = {}
+        left: dict[str, dict[str, int]] = {}
+        for file in filter(_is_record, _files(path)):
+            _add_scores(file, rows, sources, left)
+        left_out = []
+        for why, names in left.items():
+            total, more = sum(names.values()), f", and {len(names) - MOST} more" if len(names) > MOST else ""
+            left_out.append(f"{total} result{'s' * (total > 1)} {why}: {', '.join([*names][:MOST])}{more}")
+        return PublishedTable(list(rows.values()), left_out)
 
 
-def is_records(path: Path) -> bool:
-    """Returns whether a .json file is a record, or a folder has one."""
-    return any(_is_record(file) for file in _files(path))
-
-
-def read_records(path: Path) -> PublishedTable:
-    """Returns the scores of a record or of a folder of them.
-
-    Left out are benchmarks, languages and metrics that the suite does not have, and metrics other than the one that is
-    usual for a task.
-    """
-    left: dict[str, dict[str, int]] = {}
-    scores = [of for file in _files(path) if _is_record(file) for of in _scores(file, left)]
-    left_out = []
-    for why, names in left.items():
-        total, more = sum(names.values()), f", and {len(names) - MOST} more" if len(names) > MOST else ""
-        left_out.append(f"{total} result{'s' * (total > 1)} {why}: {', '.join([*names][:MOST])}{more}")
-    return PublishedTable(_rows(scores), left_out)
+READER = RecordReader()
 
 
 def _files(path: Path) -> list[Path]:
@@ -135,26 +126,38 @@ def _is_record(file: Path) -> bool:
     return isinstance(content, dict) and any(key in content for key in TELLING)
 
 
-def _scores(file: Path, left: dict[str, dict[str, int]]) -> Iterable[Found]:
-    """Yields the scores of a record; `left` counts names that are left out, by reason."""
+def _add_scores(
+    file: Path, rows: dict[Hashable, PublishedRow], sources: dict[Hashable, Path], left: dict[str, dict[str, int]]
+) -> None:
+    """Adds the scores of a record to rows, and their file to `sources`; `left` counts what is left out, by reason."""
     record = validated_json(Record, read_bytes(file, HINT), str(file), HINT)
+    model = record["model_info"]["id"]
     for result in record["evaluation_results"]:
-        key, config = key_of(result["evaluation_name"], result["source_data"]), dict(result["metric_config"])
-        metric = named_metric(config)
-        value = percent(result["score_details"]["score"], config)
-        why, name = _refused(result["evaluation_name"], key, config, metric, value)
+        stated, score = result["evaluation_name"], result["score_details"]["score"]
+        key, config = key_of(stated, result["source_data"]), dict(result["metric_config"])
+        metric, value = named_metric(config), percent(score, config)
+        why, name = _refused(stated, key, config, metric, value)
         if (result["source_data"].get("additional_details") or {}).get("sample_rows"):
-            why, name = "whose rows are the suite's own samples", result["evaluation_name"]
+            why, name = "whose rows are the suite's own samples", stated
         if key is None or metric is None or value is None or why:
             names = left.setdefault(why, {})
             names[name] = names.get(name, 0) + 1
             continue
         if not 0 <= value <= 100:
-            score = result["score_details"]["score"]
-            raise UserError(f"{file}: the score of {result['evaluation_name']} is {score}, outside its scale", HINT)
-        uncertainty = result["score_details"].get("uncertainty")
-        n = uncertainty.get("num_samples") if uncertainty else None
-        yield Found(file, record["model_info"]["id"], key, _shots(result), metric, value, n)
+            raise UserError(f"{file}: the score of {stated} is {score}, outside its scale", HINT)
+        generation, uncertainty = result.get("generation_config"), result["score_details"].get("uncertainty")
+        details = generation.get("additional_details") if generation else None
+        digits = str((details or {}).get("num_fewshot", ""))  # the schema has no field for it, but its converters do
+        shots = int(digits) if re.fullmatch("[0-9]{1,4}", digits) else None
+        of_row = (key.without("language", "prompt_set"), key.prompt, model, shots, metric)
+        empty = PublishedRow(key.task, model, str(key.prompt), shots, {}, None, 0, key.prompt_language, metric)
+        row, before = rows.setdefault(of_row, empty), sources.setdefault((*of_row, key.language), file)
+        if key.language in row.scores:
+            what = f"{model}, {key.task}, {key.language}, prompt {key.prompt}"
+            raise UserError(f"{file} and {before} both have a score of {what}", "give one of the two")
+        row.scores[key.language] = value
+        if uncertainty and (n := uncertainty.get("num_samples")) is not None:
+            row.n[key.language] = n
 
 
 def _refused(
@@ -171,33 +174,6 @@ def _refused(
     if metric != published_metric(key.task):
         return "under other metrics than the usual one of their task", metric
     return ("whose scale is not stated or not clear", name) if value is None else ("", "")
-
-
-def _shots(result: Result) -> int | None:
-    """Returns the number of examples, which the schema has no field for, but its converters do."""
-    generation = result.get("generation_config")
-    details = generation.get("additional_details") if generation else None
-    shots = str((details or {}).get("num_fewshot", ""))
-    return int(shots) if re.fullmatch("[0-9]{1,4}", shots) else None
-
-
-def _rows(scores: Iterable[Found]) -> list[PublishedRow]:
-    rows: dict[tuple[object, ...], PublishedRow] = {}
-    files: dict[tuple[object, ...], Path] = {}
-    for score in scores:
-        key, language = score.key, score.key.language
-        before = files.setdefault((*score.row, language), score.path)
-        empty = PublishedRow(
-            key.task, score.model, str(key.prompt), score.shots, {}, None, 0, key.prompt_language, score.metric
-        )
-        row = rows.setdefault(score.row, empty)
-        if language in row.scores:
-            what = f"{score.model}, {key.task}, {language}, prompt {key.prompt}"
-            raise UserError(f"{score.path} and {before} both have a score of {what}", "give one of the two")
-        row.scores[language] = score.score
-        if score.n is not None:
-            row.n[language] = score.n
-    return list(rows.values())
 
 
 SYNONYMS = {"accuracy": "acc", "exact-match": "exact_match", "exact match": "exact_match", "em": "exact_match"}
@@ -279,18 +255,3 @@ def percent(score: float, config: Mapping[str, Any]) -> float | None:
     stated = SCALES.get(unit), MAXIMA.get(highest) if isinstance(highest, int | float) else None
     factors = {factor for factor in stated if factor}
     return score * factors.pop() if len(factors) == 1 else None
-
-
-class RecordReader(TableReader):
-    """Records of Every Eval Ever: a .json file, or a folder of them."""
-
-    def wrote(self, path: Path) -> bool:
-        """Returns whether a .json file is a record, or a folder has one."""
-        return is_records(path)
-
-    def read(self, path: Path) -> PublishedTable:
-        """Returns the scores of a record or of a folder of them."""
-        return read_records(path)
-
-
-READER = RecordReader()

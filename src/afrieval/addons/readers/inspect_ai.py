@@ -44,7 +44,7 @@ class InspectTask(OpenMap):
 
 
 class Stated(OpenMap):
-    """A metric's value."""
+    """The value of a metric, or of a scorer for a sample."""
 
     value: Any
 
@@ -70,12 +70,6 @@ class Header(OpenMap):
     results: NotRequired[InspectResults | None]
 
 
-class Value(OpenMap):
-    """A scorer's score of a sample."""
-
-    value: Any
-
-
 class Sample(OpenLine):
     """A sample; there is one per epoch."""
 
@@ -85,7 +79,7 @@ class Sample(OpenLine):
     target: str | list[str]
     messages: list[dict[str, Any]]
     choices: NotRequired[list[str] | None]
-    scores: NotRequired[dict[str, Value] | None]
+    scores: NotRequired[dict[str, Stated] | None]
 
 
 class Log(Header):
@@ -94,31 +88,42 @@ class Log(Header):
     samples: NotRequired[list[Sample] | None]
 
 
-def is_inspect(path: Path) -> bool:
-    """Returns whether a file is a log of inspect_ai, or a folder has one."""
-    return bool(inspect_logs(path))
+class InspectReader(RunReader):
+    """Logs of inspect_ai: files, or folders of them."""
+
+    of_files = True
+
+    def wrote(self, path: Path) -> bool:
+        """Returns whether a file is a log, or a folder has one."""
+        return bool(_logs(path))
+
+    def read(self, path: Path) -> list[CellScores]:
+        """Returns the scores of a log, or the newest of each task and model in a folder; prints notes on the others."""
+        headers, usable = {log: _header(log) for log in _logs(path)}, dict[Path, Header]()
+        for log, header in headers.items():
+            if header["status"] == "success":
+                usable[log] = header
+            else:
+                note(f"left out: {log}: its status is {header['status']}")
+        newest = []
+        tasks = grouped(usable, lambda log: (usable[log]["eval"]["task"], usable[log]["eval"]["model"]))
+        for of_task in tasks.values():
+            *older, last = sorted(of_task, key=lambda log: _moment(log, usable[log])) if of_task[1:] else of_task
+            newest.append(last)
+            for log in older:
+                note(f"left out: {log}: {last.name} is newer")
+        cells = {log: _cell(log, usable[log]) for log in newest}
+        for log, cell in cells.items():
+            if isinstance(cell, str):
+                note(f"left out: {log}: {cell}")
+        return [cell for cell in cells.values() if isinstance(cell, CellScores)]
+
+    def paths_in(self, folder: Path, subfolders: Sequence[str]) -> list[Path]:
+        """Returns the logs directly in a folder."""
+        return _logs(folder)
 
 
-def inspect_cells(path: Path) -> list[CellScores]:
-    """Returns the scores of a log, or the newest of each task and model in a folder; prints notes on the others."""
-    headers = {log: _header(log) for log in inspect_logs(path)}
-    usable = {}
-    for log, header in headers.items():
-        if header["status"] == "success":
-            usable[log] = header
-        else:
-            note(f"left out: {log}: its status is {header['status']}")
-    newest = []
-    for of_task in grouped(usable, lambda log: (usable[log]["eval"]["task"], usable[log]["eval"]["model"])).values():
-        *older, last = sorted(of_task, key=lambda log: _moment(log, usable[log])) if of_task[1:] else of_task
-        newest.append(last)
-        for log in older:
-            note(f"left out: {log}: {last.name} is newer")
-    cells = {log: _cell(log, usable[log]) for log in newest}
-    for log, cell in cells.items():
-        if isinstance(cell, str):
-            note(f"left out: {log}: {cell}")
-    return [cell for cell in cells.values() if isinstance(cell, CellScores)]
+READER = InspectReader()
 
 
 def _moment(log: Path, header: Header) -> datetime:
@@ -132,7 +137,7 @@ def _moment(log: Path, header: Header) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def inspect_logs(path: Path) -> list[Path]:
+def _logs(path: Path) -> list[Path]:
     """Returns a log, or the logs directly in a folder; none in a run folder of the suite."""
     if not path.is_dir():
         return [path] if _is_log(path) else []
@@ -185,8 +190,9 @@ def _cell(path: Path, header: Header) -> CellScores | str:
         return "it has no metric that is the mean of a number from 0 to 1 for each sample"
     name, scores = chosen
     task = header["eval"]
+    config = task.get("config") or {}
     limited: Kind = "all"
-    if (task.get("config") or {}).get("limit"):
+    if config.get("limit"):
         limited = "sample" if (task.get("dataset") or {}).get("shuffled") else "first"
     documents = zip(of_documents.values(), scores, strict=True)
     args = task.get("task_args") or {}
@@ -200,7 +206,12 @@ def _cell(path: Path, header: Header) -> CellScores | str:
         metric=name,
         documents=[_answered(epochs[0], score) for epochs, score in documents if score is not None],
         comparable_on={"task version": task.get("task_version")},
-        recorded_settings=_may(task),
+        recorded_settings={
+            "versions": task.get("packages") or {},
+            "limit": config.get("limit"),
+            "epochs": config.get("epochs"),
+            "gen_kwargs": task.get("model_generate_config") or None,
+        },
         path=path,
         limited=limited,
     )
@@ -240,54 +251,21 @@ def _answered(sample: Sample, score: float) -> Answered:
     target, choices = sample["target"], sample["choices"] or []
     gold = ord(target) - ord("A") if isinstance(target, str) and len(target) == 1 else -1
     question = sample["input"] if isinstance(sample["input"], str) else _texts(sample["input"])
+    messages = sample["messages"]
+    # What was sent are those before the model's first one, which is marked; in old logs, before the last of its role.
+    generated = [i for i, message in enumerate(messages) if message.get("source") == "generate"]
+    answers = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
+    sent = messages[: (generated[:1] or answers[-1:] or [len(messages)])[0]]
     return Answered(
         id=id_number(sample["id"]),
         score=score,
         gold=gold if 0 <= gold < len(choices) else -1,
         n_choices=len(choices),
         data=repr((question, choices, target)),
-        prompt=repr(_texts(_sent(sample["messages"]))),
+        prompt=repr(_texts(sent)),
     )
 
 
 def _texts(messages: list[dict[str, Any]]) -> list[tuple[object, object]]:
     """Returns messages without their ids, which are others in each run."""
     return [(message.get("role"), message.get("content")) for message in messages]
-
-
-def _sent(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the messages before the model's first one, which is marked; in old logs, before the last of its role."""
-    generated = [i for i, message in enumerate(messages) if message.get("source") == "generate"]
-    answers = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
-    return messages[: (generated[:1] or answers[-1:] or [len(messages)])[0]]
-
-
-def _may(task: InspectTask) -> dict[str, object]:
-    """Returns the settings that may differ, by the names that our runs have for them."""
-    return {
-        "versions": task.get("packages") or {},
-        "limit": (task.get("config") or {}).get("limit"),
-        "epochs": (task.get("config") or {}).get("epochs"),
-        "gen_kwargs": task.get("model_generate_config") or None,
-    }
-
-
-class InspectReader(RunReader):
-    """Logs of inspect_ai: files, or folders of them."""
-
-    of_files = True
-
-    def wrote(self, path: Path) -> bool:
-        """Returns whether a file is a log, or a folder has one."""
-        return is_inspect(path)
-
-    def read(self, path: Path) -> list[CellScores]:
-        """Returns the scores of a log, or the newest of each task and model in a folder."""
-        return inspect_cells(path)
-
-    def paths_in(self, folder: Path, subfolders: Sequence[str]) -> list[Path]:
-        """Returns the logs directly in a folder."""
-        return inspect_logs(folder)
-
-
-READER = InspectReader()

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from annotated_types import MinLen
 
@@ -81,49 +80,34 @@ class Detail(OpenMap):
     metric: Annotated[dict[str, Any], MinLen(1)]
 
 
-@dataclass(frozen=True)
-class LightevalTask:
-    """The newest details of a task and a model in a folder.
+class LightevalReader(RunReader):
+    """Output folders of lighteval."""
 
-    Attributes:
-        path: the file of details.
-        results: the content of the results file of the same run.
-    """
+    parts = PARTS
 
-    path: Path
-    name: str
-    shots: int
-    results: LightevalResults
+    def wrote(self, path: Path) -> bool:
+        """Returns whether a folder is what lighteval calls its output folder."""
+        return path.is_dir() and not (path / RUN).exists() and (bool(_details(path)) or bool(_results(path)))
 
-    def entry(self, what: Literal["results", "config_tasks"]) -> Mapping[str, Any]:
-        """Returns the task's entry of the results file."""
-        entry = self.results[what].get(f"{self.name}|{self.shots}")
-        if entry is None:
-            raise UserError(f"the results file of {self.path} has no {what} of {self.name}", HINT)
-        return entry
+    def read(self, path: Path) -> list[CellScores]:
+        """Returns the newest scores of each task and model in a folder, and prints a note for each task left out."""
+        newest = {(file.parent.parent, match[1], match[2]): (file, match) for file, match in _details(path)}
+        if not newest:
+            raise UserError(f"{path} has results of lighteval, but no details of samples", HINT)
+        results = {file: _results_of(path, file, match[3]) for file, match in newest.values()}
+        models = short_names({name: name for of in results.values() if (name := of["config_general"]["model_name"])})
+        cells = []
+        for file, match in newest.values():
+            model = models[results[file]["config_general"]["model_name"]]
+            cell = _cell(file, match[1], int(match[2]), results[file], model)
+            if isinstance(cell, CellScores):
+                cells.append(cell)
+            else:
+                note(f"left out: {match[1]} of {path}: {cell}")
+        return cells
 
 
-def is_lighteval(path: Path) -> bool:
-    """Returns whether a folder is what lighteval calls its output folder."""
-    return path.is_dir() and not (path / RUN).exists() and (bool(_details(path)) or bool(_results(path)))
-
-
-def lighteval_cells(folder: Path) -> list[CellScores]:
-    """Returns the newest scores of each task and model in a folder, and prints a note for each task left out."""
-    newest = {(path.parent.parent, match[1], match[2]): (path, match) for path, match in _details(folder)}
-    if not newest:
-        raise UserError(f"{folder} has results of lighteval, but no details of samples", HINT)
-    results = {path: _results_of(folder, path, match[3]) for path, match in newest.values()}
-    models = short_names({name: name for of in results.values() if (name := of["config_general"]["model_name"])})
-    cells = []
-    for path, match in newest.values():
-        task = LightevalTask(path, match[1], int(match[2]), results[path])
-        cell = _cell(task, models[results[path]["config_general"]["model_name"]])
-        if isinstance(cell, CellScores):
-            cells.append(cell)
-        else:
-            note(f"left out: {task.name} of {folder}: {cell}")
-    return cells
+READER = LightevalReader()
 
 
 def _details(folder: Path) -> list[tuple[Path, re.Match[str]]]:
@@ -136,35 +120,48 @@ def _results(folder: Path) -> list[Path]:
     return sorted((folder / "results").glob("**/results_*.json"))
 
 
-def _cell(task: LightevalTask, model: str) -> CellScores | str:
-    config, details = task.entry("config_tasks"), list(_read(task.path))
-    lower = _lower_is_better(config.get("metrics") or [])
+def _cell(path: Path, name: str, shots: int, results: LightevalResults, model: str) -> CellScores | str:
+    entry, general = f"{name}|{shots}", results["config_general"]
+    for what, of_tasks in (("config_tasks", results["config_tasks"]), ("results", results["results"])):
+        if entry not in of_tasks:
+            raise UserError(f"the results file of {path} has no {what} of {name}", HINT)
+    config: Mapping[str, Any] = results["config_tasks"][entry]
+    details, lower = list(_read(path)), _lower_is_better(config.get("metrics") or [])
     means = (
-        name
-        for name, stated in task.entry("results").items()
-        if name not in lower and is_mean(stated, [detail["metric"].get(name) for detail in details])
+        metric
+        for metric, stated in results["results"][entry].items()
+        if metric not in lower and is_mean(stated, [detail["metric"].get(metric) for detail in details])
     )
     if (metric := next(means, None)) is None:
         return "it has no metric whose score is the mean of a number from 0 to 1 for each document"
     generated = "LOGPROBS" not in details[0]["doc"]["sampling_methods"]
     form = "generate" if generated else scored_form(choice for of in details for choice in of["doc"]["choices"])
     examples = [str(shot.get("query")) for of in details for shot in of["doc"].get("fewshot_samples") or []]
+    settings: Mapping[str, Any] = general.get("model_config") or {}
+    generation = settings.get("generation_parameters") or {}
     return cell_of(
         program=PROGRAM,
-        task=task.name,
+        task=name,
         model=model,
-        shots=task.shots,
+        shots=shots,
         answer_form=form,
         metric=metric,
         documents=[_answered(detail, metric, generated) for detail in details],
         comparable_on={
             "task version": config.get("version"),
-            "few-shot rows": digest("\0".join(sorted(examples))) if task.shots else [],
+            "few-shot rows": digest("\0".join(sorted(examples))) if shots else [],
             "limit of answers": config.get("generation_size") if generated else None,
         },
-        recorded_settings=_may(task.results["config_general"]),
-        path=task.path,
-        limited="sample" if task.results["config_general"].get("max_samples") else "all",  # it shuffles them
+        recorded_settings={
+            "dtype": settings.get("dtype"),
+            "batch_size": settings.get("batch_size"),
+            "versions": {"lighteval": general.get("lighteval_sha")},
+            "limit": general.get("max_samples"),
+            "gen_kwargs": {name: value for name, value in generation.items() if value is not None} or None,
+            "system text": settings.get("system_prompt"),
+        },
+        path=path,
+        limited="sample" if general.get("max_samples") else "all",  # it shuffles them
     )
 
 
@@ -218,34 +215,3 @@ def _answered(detail: Detail, metric: str, generated: bool) -> Answered:
         data=repr((doc["choices"], gold)),
         prompt=repr((doc.get("instruction"), doc["query"])),
     )
-
-
-def _may(general: General) -> dict[str, object]:
-    """Returns the settings that may differ, by the names that our runs have for them."""
-    model: Mapping[str, Any] = general.get("model_config") or {}
-    generation = model.get("generation_parameters") or {}
-    return {
-        "dtype": model.get("dtype"),
-        "batch_size": model.get("batch_size"),
-        "versions": {"lighteval": general.get("lighteval_sha")},
-        "limit": general.get("max_samples"),
-        "gen_kwargs": {name: value for name, value in generation.items() if value is not None} or None,
-        "system text": model.get("system_prompt"),
-    }
-
-
-class LightevalReader(RunReader):
-    """Output folders of lighteval."""
-
-    parts = PARTS
-
-    def wrote(self, path: Path) -> bool:
-        """Returns whether a folder is an output folder."""
-        return is_lighteval(path)
-
-    def read(self, path: Path) -> list[CellScores]:
-        """Returns the newest scores of each task and model."""
-        return lighteval_cells(path)
-
-
-READER = LightevalReader()

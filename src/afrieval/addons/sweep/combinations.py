@@ -57,22 +57,19 @@ def jobs_of(sweep: SweepFile, file: YamlFile) -> list[Job]:
     """
     for key, options in [("common", sweep.common), *((f"settings.{n}", of) for n, of in enumerate(sweep.settings))]:
         _check_options(options, file, key)
-    runs = list(_runs(sweep, file))
-    _check_folders(runs, file.path)
-    of_jobs = grouped(runs, lambda run: run.job)
-    return [job for of_job in of_jobs.values() for job in _shares(sweep, file.path, of_job)]
-
-
-def _runs(sweep: SweepFile, file: YamlFile) -> Iterator[SweepRun]:
     models = [model_entry(entry, at, file) for at, entry in enumerate(sweep.models)]
     suites = [suite_entry(entry, at, file) for at, entry in enumerate(sweep.suites)]
-    checked: list[RunConfig] = []
+    checked, runs = list[RunConfig](), list[SweepRun]()
     for model in models:
         for suite_index, suite in enumerate(suites):
             for number, settings in enumerate(sweep.settings):
                 options = model.options | suite | sweep.common | settings
                 where = f"{model.name} with suites.{suite_index} and settings.{number}"
-                yield SweepRun(where, model, options, checked_config(options, f"{file.path}: {where}", checked))
+                config = checked_config(options, f"{file.path}: {where}", checked)
+                runs.append(SweepRun(where, model, options, config))
+    _check_folders(runs, file.path)
+    of_jobs = grouped(runs, lambda run: run.job)
+    return [job for of_job in of_jobs.values() for job in _shares(sweep, file.path, of_job)]
 
 
 def _shares(sweep: SweepFile, path: Path, runs: list[SweepRun]) -> Iterator[Job]:

@@ -151,7 +151,9 @@ def _values(content: Mapping[str, Any], location: FileMetric, path: Path) -> Val
     else:  # TOFU's own: name to document to value
         of_names = [_map(_entry(entry, name, where) or {}, where) for name in names]
         entries = {key: [of.get(key) for of in of_names] for key in of_names[0]}
-    numbers = {_index(key, where): FORMS[location.form]([number(value) for value in of]) for key, of in entries.items()}
+    if wrong := next((key for key in entries if not re.fullmatch("[0-9]{1,12}", key)), None):
+        raise UserError(f"{where} has the index {wrong!r}, which is not a number", HINT)
+    numbers = {int(key): FORMS[location.form]([number(value) for value in of]) for key, of in entries.items()}
     if missing := sum(not math.isfinite(value) for value in numbers.values()):
         note(f"{where}: {missing} of {len(numbers)} values are missing or not finite, and are left out")
     return {index: value if math.isfinite(value) else math.nan for index, value in numbers.items()}
@@ -169,12 +171,6 @@ def _entry(entries: Any, name: str, where: str) -> Any:
     if not isinstance(entries, dict):
         raise UserError(f"{where} has no {name}", HINT)
     return entries.get(name)
-
-
-def _index(key: str, where: str) -> int:
-    if not re.fullmatch("[0-9]{1,12}", key):
-        raise UserError(f"{where} has the index {key!r}, which is not a number", HINT)
-    return int(key)
 
 
 def _number(where: str, value: Any) -> Any:

@@ -17,9 +17,9 @@ from afrieval.exchange.readers import is_published, reader_of_run
 from afrieval.report.comparison import comparison_tables
 from afrieval.report.contrast_tables import average_difference_tables
 from afrieval.report.judged_tables import judged_tables
-from afrieval.report.leaders import leader_tables
 from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
 from afrieval.report.score_tables import naming_rows
+from afrieval.report.standing_words import leader_tables
 from afrieval.report.suite_tables import derived_tables, suite_tables
 from afrieval.report.table import added_tables
 from afrieval.run.suites.reference import methods, published_for

@@ -13,8 +13,7 @@ from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.session import Session, plan_run
 from afrieval.tools.plan.plan import estimate
-from afrieval.tools.plan.precision import Precision
-from afrieval.tools.plan.precision_tables import precision_tables
+from afrieval.tools.plan.precision import Precision, precision_tables
 from afrieval.tools.plan.tables import estimate_tables, prices_of
 from afrieval.tools.race.until import planned_looks
 

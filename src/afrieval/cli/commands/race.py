@@ -4,7 +4,6 @@ from afrieval._util.terminal import note, one_line
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.running import RaceCommand
 from afrieval.config.arguments import read_given
-from afrieval.tools.race.budget import Limits
 from afrieval.tools.race.race_loop import run_race
 from afrieval.tools.race.setup import race_setup
 from afrieval.tools.race.tables import looks_table, race_table
@@ -17,6 +16,6 @@ def main(argv: list[str]) -> None:
     setup = race_setup(options.models, settings, options.by == "language", options.margin, options.dry_run)
     if options.dry_run:
         return write_tables([looks_table(setup)], options)
-    outcome = run_race(setup, Limits(options.most_requests, options.most_cost))
+    outcome = run_race(setup, options.most_requests, options.most_cost)
     write_tables([race_table(setup, outcome)], options)
     note(f"run folders: {one_line(setup.folder / 'runs')}")

@@ -19,7 +19,7 @@ from afrieval.results.run_files import locked
 from afrieval.results.run_folder import RunFolder
 from afrieval.tools.review.answer_sheet import answer_form, to_rate
 from afrieval.tools.review.forms import WRITERS, check_form, form_bytes
-from afrieval.tools.review.read import Change, read, write_all
+from afrieval.tools.review.read import read, write_all
 from afrieval.tools.review.read_ratings import read_ratings, store_ratings
 from afrieval.tools.review.sheet import read_sheet, sheet_bytes, sheet_of
 
@@ -75,7 +75,7 @@ def _read(options: ReviewCommand) -> None:
         say(f"nothing changes: {path} has no verdicts, or was read before")
         return
     if options.dry_run:
-        say("".join(line for name, change in changes.items() for line in _diff(name, change)))
+        say("".join(line for name, text in changes.items() for line in _diff(name, text)))
         return
     if CHECKOUT is None:
         raise UserError(
@@ -128,6 +128,7 @@ def _runs(names: list[str], usage: str) -> list[RunFolder]:
     return [RunFolder(folder) for folder in folders]
 
 
-def _diff(name: Path, change: Change) -> list[str]:
-    before, after = (text.splitlines(keepends=True) for text in change)
+def _diff(name: Path, text: str) -> list[str]:
+    old = (HOME / name).read_bytes().decode() if (HOME / name).is_file() else ""
+    before, after = (of.splitlines(keepends=True) for of in (old, text))
     return list(unified_diff(before, after, f"a/{name}", f"b/{name}"))

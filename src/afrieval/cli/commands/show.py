@@ -5,7 +5,7 @@ from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.showing import ShowCommand
 from afrieval.config.arguments import read_options
 from afrieval.exchange.discovery import own_runs
-from afrieval.report.heat_tables import heat_tables
+from afrieval.report.language_tables import heat_tables
 from afrieval.report.run_summary import of_model, stored_tables, suite_cells, work_of
 from afrieval.report.table import added_tables
 from afrieval.results.comparable_runs import check_run, model_labels

@@ -1,232 +1,175 @@
-"""The harness' other backends: API models are validated, errors explained, and secret keys never stored."""
+"""The harness' other backends, whose classes and settings say what they can do."""
 
-import json
-import logging
+import ast
+import inspect
 import math
-import os
+import textwrap
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
-from lm_eval.models.openai_completions import LocalCompletionsAPI
-
 from afrieval._util.errors import UserError
-from afrieval._util.terminal import shortened
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.backend import check_unsupported
-from afrieval.models.base import NamedModel
-from afrieval.models.capabilities import (
+from afrieval.models.backend import Backend, check_unsupported
+from afrieval.models.backend_args import (
+    arguments_of_class,
     backend_class,
-    harness_capabilities,
+    check_arguments,
     is_server,
+    missing,
     parameters,
-    tokenizer_backend,
 )
-from afrieval.models.chat_template import KeepsSystemText, Turns
-from afrieval.models.credentials import bare_address, quiet, with_basic_header
+from afrieval.models.base import Capabilities, LanguageModel, NamedModel
+from afrieval.models.credentials import bare_address, is_address, is_secret
 from afrieval.models.engine.text_ends import leave_texts_open
-from afrieval.models.load_errors import server_fault
-from afrieval.models.openai.parsing import is_logprob
+from afrieval.models.load_errors import loading
+from afrieval.models.loading import begin, finished
+from afrieval.models.processes import Processes
 
+# Arguments of API backends that change how a server is reached, but not which model answers.
+FREE_ARGS = ("batch_size", "ca_cert_path", "max_retries", "num_concurrent", "timeout", "verify_certificate")
 NAMES = ("model", "pretrained", "engine", "model_id", "path")  # backends' arguments for the model's name
+PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # needed by API backends
+ADDRESSED = ("local-completions", "local-chat-completions", "sglang-generate")  # without default address
+WITH_LIKELIHOODS = {"openai-completions": ("babbage-002", "davinci-002")}  # the only such models of a backend
+DEFAULT_LENGTH = 2048  # the harness' default for API models, whatever their context
 
 
-def load_other(config: ModelConfig, evaluation: EvalConfig) -> Any:
-    """Returns a model of any backend of the harness except hf and vllm.
+class HarnessBackend(Backend):
+    """Models of the harness' other backends, whose classes say what they can do; it refuses unknown names.
 
-    Raises:
-        UserError: if the backend does not support a setting, or a key is missing in the environment.
-    """
-    kind = backend_class(config.model_type)
-    arguments = other_arguments(config, evaluation)
-    url = str(arguments.get("base_url") or "")
-    members = {
-        "can": harness_capabilities(config),
-        "names": (config.model_type, str(config.model_name), bare_address(url)),
-    }
-    if is_server(kind):
-        lm = load_api(kind, members, {**arguments, "tokenizer_backend": tokenizer_backend(config, kind)})
-    else:
-        lm = type(kind.__name__, (NamedModel, kind), members)(**arguments)
-    leave_texts_open(lm)
-    if not hasattr(lm, "max_length"):
-        lm.max_length = math.inf
-    return lm
-
-
-def other_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
-    """Returns the arguments of a backend; `backend_args` override settings."""
-    names = {name for base in backend_class(config.model_type).__mro__ for name in parameters(base)}
-    settings = check_unsupported(config, names)
-    named = [name for name in NAMES if name in names][:1]
-    size = 1 if str(evaluation.batch_size).startswith("auto") else evaluation.batch_size
-    fixed = {"batch_size": size, "seed": evaluation.torch_random_seed}
-    return {
-        **dict.fromkeys(named, config.model_name),
-        **{name: value for name, value in fixed.items() if name in names},
-        **settings,
-        **config.backend_args,
-    }
-
-
-log = logging.getLogger("afrieval")
-
-
-class API(NamedModel, KeepsSystemText):
-    """Mixin for the harness' API models.
-
-    A chat that is sent as messages is represented by their JSON text.
+    Args:
+        name: as for other backends.
+        registered: the backends that are no such ones, for a hint.
     """
 
-    base_url: str | None
-    tokenized_requests: bool
-    _max_gen_toks: int
-    _batch_size: int
-    _empty = 0
+    def __init__(self, name: str, registered: Sequence[str] = ()):
+        super().__init__(name)
+        self._registered = tuple(registered)
 
-    def __init__(self, **arguments: Any):
-        super().__init__(**arguments)
-        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it logs each request that ends with the first error
-        if not self.can.count_tokens:
-            self.tokenized_requests = False
-            if self.can.max_length is None:
-                self.max_length = math.inf
-
-    @property
-    def batch_size(self) -> int:
-        """Number of prompts per request."""
-        return self._batch_size
-
-    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
-        """Returns the text generated for each request, in order.
+    def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
+        """Returns the model as the harness has it.
 
         Raises:
-            UserError: if answers leave no room for prompts, which the harness would truncate.
+            UserError: if the backend does not support a setting, or a key is missing in the environment.
         """
-        if self.tokenized_requests:
-            new = [r.args[1].get("max_gen_toks", self._max_gen_toks) for r in requests]
-            if (most := max(new, default=0)) >= self.max_length:
-                hint = "give the model's context length as --model.backend_args.max_length"
-                raise UserError(f"answers may have {most} tokens, but the assumed context has {self.max_length}", hint)
-            lengths = [self.count_tokens(r.args[0]) + n for r, n in zip(requests, new, strict=True)]
-            self.too_long += sum(length > self.max_length for length in lengths)
-        answers: list[str] = self._answers("generate_until", requests)
-        if self._empty:
-            log.warning("%d of %d answers of the server are null and count as empty", self._empty, len(requests))
-        self._empty = 0
-        return answers
+        begin(evaluation)
+        lm: LanguageModel = loading(config, lambda: self._loaded(config, evaluation))
+        return finished(config, lm)
 
-    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
-        """Returns (log-likelihood, is greedy) per request, in order."""
-        return self._answers("loglikelihood", requests)
+    def _loaded(self, config: ModelConfig, evaluation: EvalConfig) -> Any:
+        kind = backend_class(config.model_type)
+        arguments = self.arguments(config, evaluation)
+        url = str(arguments.get("base_url") or "")
+        names = (config.model_type, str(config.model_name), bare_address(url))
+        members = {"can": self.capabilities(config), "names": names}
+        if is_server(kind):
+            from afrieval.models.backends.harness_api import load_api
 
-    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
-        """Returns the log-likelihood of each whole text."""
-        return self._answers("loglikelihood_rolling", requests)
+            lm = load_api(kind, members, {**arguments, "tokenizer_backend": _tokenizer_backend(config, kind)})
+        else:
+            lm = type(kind.__name__, (NamedModel, kind), members)(**arguments)
+        leave_texts_open(lm)
+        if not hasattr(lm, "max_length"):
+            lm.max_length = math.inf
+        return lm
 
-    def _answers(self, method: str, requests: list[Any]) -> list[Any]:
-        try:
-            with quiet():
-                return list(getattr(super(), method)(requests))
-        except Exception as e:
-            if (fault := server_fault(e, self.names[0], self.base_url or "")) is None:
-                raise
-            raise fault from e
+    def capabilities(self, config: ModelConfig) -> Capabilities:
+        """Returns the capabilities that a class implements; methods that only raise do not count.
 
-    def _loglikelihood_tokens(self, requests: list[Any], **kwargs: Any) -> list[tuple[float, bool]]:
-        self.too_long += sum(len(context) + len(answer) > self.max_length for _, context, answer in requests)
-        answers: list[tuple[float, bool]] = super()._loglikelihood_tokens(requests, **kwargs)  # type: ignore[misc]
-        return answers
-
-    def apply_chat_template(self, chat_history: Turns, add_generation_prompt: bool = True) -> str:
-        """Returns a chat as one text: by the tokenizer's template, or as JSON if the server has it."""
-        if self.can.chat == "messages":
-            return json.dumps(chat_history, ensure_ascii=False)
-        return super().apply_chat_template(chat_history, add_generation_prompt)
-
-    def create_message(self, messages: Any, generate: bool = False) -> Any:
-        """Returns prompts as they are sent."""
-        if self.can.chat == "messages":
-            return json.loads(messages[0])
-        return super().create_message(messages, generate)  # type: ignore[misc]
-
-    def _create_payload(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        payload: dict[str, Any] = super()._create_payload(*args, **kwargs)  # type: ignore[misc]
-        return {k: v for k, v in payload.items() if (k, v) != ("stop", [])}  # some servers reject it
-
-    def parse_generations(self, outputs: Any, **kwargs: Any) -> list[str | None]:
-        """Returns the texts in a response.
+        An API model's depend on its tokenizer. An API without likelihoods accepts chats, to which the server applies a
+        template.
 
         Raises:
-            ValueError: if there are none, or what is not text; the harness would treat it as an empty answer.
+            UserError: if the backend is unknown, or a package that it needs is missing.
         """
-        if isinstance(self, LocalCompletionsAPI):
-            for output in outputs if isinstance(outputs, list) else [outputs]:
-                _check_choices(output["choices"])
-        answers: list[str | None] = super().parse_generations(outputs=outputs, **kwargs)  # type: ignore[misc]
-        for answer in answers:
-            if not isinstance(answer, str | None):
-                raise ValueError(f"an answer is not text: {shortened(repr(answer))}")
-        self._empty += answers.count(None)
-        return answers
+        kind = backend_class(config.model_type, self._registered)
+        scores = _does(kind, "loglikelihood")
+        if not is_server(kind):
+            return Capabilities(
+                loglikelihood=scores,
+                rolling=scores and _does(kind, "loglikelihood_rolling"),
+                generate=_does(kind, "generate_until"),
+                chat="text" if _does(kind, "apply_chat_template") else None,
+                count_tokens=_does(kind, "tok_encode"),
+            )
+        tokenizer = _tokenizer_backend(config, kind)
+        counts = scores and tokenizer not in (None, "None", "none")
+        likely = counts and str(config.model_name) in WITH_LIKELIHOODS.get(config.model_type, (str(config.model_name),))
+        template = "text" if counts and tokenizer in ("huggingface", "auto") else None
+        stated = config.backend_args.get("max_length")
+        length = stated or (DEFAULT_LENGTH if counts else None)
+        return Capabilities(
+            loglikelihood=likely,
+            rolling=likely and _does(kind, "loglikelihood_rolling"),
+            chat=template if scores else "messages",  # type: ignore[arg-type]
+            count_tokens=counts,
+            max_length=length - 1 if isinstance(length, int) else None,  # the server generates at least one token
+            assumed=counts and not stated,
+        )
 
-    def parse_logprobs(self, outputs: Any, tokens: Any = None, ctxlens: Any = None, **kwargs: Any) -> list[Any]:
-        """Returns the likelihoods in a response.
+    def check(self, config: ModelConfig) -> None:
+        """Checks arguments of the backend, and addresses, keys and packages of API models."""
+        kind = backend_class(config.model_type, self._registered)
+        if is_server(kind):
+            for package in PACKAGES:
+                if find_spec(package) is None:
+                    raise missing(config.model_type, package, "run `pip install 'afrieval[api]'`")
+        for name in config.backend_args:
+            if is_secret(str(name)):
+                hint = "set the key in the environment, such as OPENAI_API_KEY"
+                raise UserError(f"backend_args.{name} may be a secret key, but run.yaml stores backend_args", hint)
+        url = config.backend_args.get("base_url")
+        if url and not (isinstance(url, str) and is_address(url)):
+            hint = "give a URL such as http://localhost:8000/v1/completions"
+            raise UserError(f"backend_args.base_url must be a URL, not {bare_address(str(url))!r}", hint)
+        if config.model_type in ADDRESSED and not url:
+            example = "http://localhost:8000/v1/" + config.model_type.removeprefix("local-").replace("chat-", "chat/")
+            hint = f"give --model.backend_args.base_url, such as {example}"
+            message = f"model.backend_args.base_url, the server's address, is missing for {config.model_type}"
+            raise UserError(message, hint)
+        if config.backend_args:
+            check_arguments(config, arguments_of_class(kind), {} if is_server(kind) else None)
 
-        Raises:
-            UserError: if there are more or fewer than the prompts' tokens; the harness would
-                assign them to other tokens, and treat missing ones as certain.
-            ValueError: if one is not the logarithm of a probability.
-        """
-        parse = super().parse_logprobs  # type: ignore[misc]
-        if parse is LocalCompletionsAPI.parse_logprobs:
-            outs = outputs if isinstance(outputs, list) else [outputs]
-            choices = [c for out in outs for c in sorted(out["choices"], key=lambda choice: choice["index"])]
-            counts = [len((choice["logprobs"] or {}).get("token_logprobs") or ()) for choice in choices]
-            if counts != [len(asked) + 1 for asked in tokens]:  # one token is generated
-                raise UserError(
-                    f"{self.names[0]} returned {counts} likelihoods for prompts of "
-                    f"{[len(asked) for asked in tokens]} tokens, instead of one more than sent",
-                    "use a server that supports echo with logprobs, such as vLLM, and --model.backend_args.tokenizer",
-                )
-            for choice in choices:
-                stated = choice["logprobs"]["token_logprobs"]
-                if wrong := [value for value in stated[1:] if not is_logprob(value)]:
-                    raise ValueError(f"a log-probability is {shortened(repr(wrong[0]))}")
-        parsed: list[Any] = parse(outputs=outputs, tokens=tokens, ctxlens=ctxlens, **kwargs)
-        return parsed
+    def arguments(self, config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
+        """Returns the arguments of the harness' class; `backend_args` override settings."""
+        names = {name for base in backend_class(config.model_type).__mro__ for name in parameters(base)}
+        settings = check_unsupported(config, names)
+        named = [name for name in NAMES if name in names][:1]
+        size = 1 if str(evaluation.batch_size).startswith("auto") else evaluation.batch_size
+        fixed = {"batch_size": size, "seed": evaluation.torch_random_seed}
+        return {
+            **dict.fromkeys(named, config.model_name),
+            **{name: value for name, value in fixed.items() if name in names},
+            **settings,
+            **config.backend_args,
+        }
+
+    def identity(self, config: ModelConfig) -> dict[str, Any]:
+        """Returns the arguments that identify a model: not how its server is reached."""
+        return {name: value for name, value in config.backend_args.items() if name not in FREE_ARGS}
 
 
-def _check_choices(choices: list[dict[str, Any]]) -> None:
-    """Refuses choices that the harness would read as empty answers: without text, or not numbered in order."""
-    for choice in choices:
-        content = choice["message"]["content"] if "message" in choice else choice["text"]
-        if not isinstance(content, str | None):
-            raise ValueError(f"an answer is not text: {shortened(repr(content))}")
-    numbers = [choice["index"] for choice in choices]
-    if not choices or any(type(number) is not int for number in numbers) or sorted(numbers) != [*range(len(choices))]:
-        raise ValueError("the response has no choices that are numbered from 0")
+def _tokenizer_backend(config: ModelConfig, kind: Any) -> str | None:
+    """Returns the source of an API model's tokenizer; one that is named comes from the hub."""
+    defaults = (
+        p["tokenizer_backend"].default for base in kind.__mro__ if "tokenizer_backend" in (p := parameters(base))
+    )
+    default = "huggingface" if config.backend_args.get("tokenizer") else next(defaults, None)
+    return config.backend_args.get("tokenizer_backend", default)
 
 
-def load_api(kind: Any, members: dict[str, Any], arguments: dict[str, Any]) -> Any:
-    """Returns an API model, without sending a request.
-
-    Raises:
-        UserError: if the tokenizer cannot be loaded, or the key is missing in the environment.
-    """
-    tokenizer = arguments.get("tokenizer") or arguments.get("model")
-    if issubclass(kind, LocalCompletionsAPI) and (key := os.environ.get("OPENAI_API_KEY")):
-        arguments = {**arguments, "auth_token": key}  # for the server's tokenizer
-    if url := arguments.get("base_url"):
-        address, header = with_basic_header(url)
-        arguments = {**arguments, "base_url": address, **({"header": header} if header else {})}
+@cache
+def _does(kind: Any, name: str) -> bool:
+    """Returns whether a class has a method that does more than raise an error."""
+    method = getattr(kind, name, None)
+    if method is None:
+        return False
     try:
-        with quiet():
-            lm = type(kind.__name__, (API, kind), members)(**arguments)
-    except Exception as e:
-        message = " ".join(f"{type(e).__name__}: {e}".split())[:200]
-        hint = "give --model.backend_args.tokenizer with a hub id or folder"
-        raise UserError(f"the tokenizer {tokenizer} cannot be loaded: {message}", hint) from e
-    try:
-        assert lm.header
-    except ValueError as e:  # the key is missing
-        raise UserError(f"the key of {members['names'][0]} is missing: {e}", "set it in the environment") from None
-    return lm
+        function = ast.parse(textwrap.dedent(inspect.getsource(method))).body[0]
+    except (OSError, TypeError, SyntaxError):  # compiled
+        return True
+    assert isinstance(function, ast.FunctionDef)
+    steps = [step for step in function.body if not isinstance(step, ast.Expr)]  # without its docstring
+    return bool(steps) and not isinstance(steps[0], ast.Raise)

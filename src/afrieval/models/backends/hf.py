@@ -13,7 +13,7 @@ from accelerate.utils.memory import should_reduce_batch_size
 
 from afrieval._util.errors import UserError
 from afrieval.models.backends.text_requests import Text, ahead, apart, pair_text, scored_texts, whole_text
-from afrieval.models.base import Model
+from afrieval.models.base import LanguageModel
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.checks import check_found, check_sizes, try_writing
 from afrieval.models.engine.generation import check_numbers, unusable
@@ -33,7 +33,7 @@ harness_log = logging.getLogger("lm_eval.models.huggingface")
 loading_log = logging.getLogger("transformers.modeling_utils")
 
 
-class HF(KeepsSystemText, TreeLM, Model):
+class HF(KeepsSystemText, TreeLM, LanguageModel):
     """TreeLM that rejects incomplete checkpoints, counts tokens and truncation, and keeps system texts.
 
     Attributes:
@@ -138,7 +138,10 @@ class HF(KeepsSystemText, TreeLM, Model):
         """Returns (log-likelihood, is greedy, number of tokens) per request, in order."""
         self._check(requests)
         hook, level = self.cache_hook, harness_log.level
-        self.cache_hook = _WithLengths(hook, {texts: len(tokens) for texts, _, tokens in requests if texts})
+        lengths = {texts: len(tokens) for texts, _, tokens in requests if texts}
+        self.cache_hook = SimpleNamespace(
+            add_partial=lambda method, texts, answer: hook.add_partial(method, texts, (*answer, lengths[texts]))
+        )
         harness_log.setLevel(logging.ERROR)  # it warns once per truncated request; they are counted above
         try:
             answers = super()._loglikelihood_tokens(requests, True, override_bs)
@@ -248,16 +251,12 @@ def _count(model: Any) -> int:
     return sum(1 for _ in model.parameters())
 
 
-def _nothing(record: logging.LogRecord) -> bool:
-    return False
-
-
 def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
-    loading_log.addFilter(_nothing)  # it logs a table of what `check_found` reports in a line
+    loading_log.addFilter(nothing := lambda record: False)  # it logs a table of what `check_found` reports in a line
     try:
         model, info = auto.from_pretrained(name, **kwargs, output_loading_info=True, ignore_mismatched_sizes=True)
     finally:
-        loading_log.removeFilter(_nothing)
+        loading_log.removeFilter(nothing)
     check_found(name, model, info)
     return model
 
@@ -272,14 +271,3 @@ def check_lengths(requests: list[TokenRequest], longest: int) -> None:
             )
         if len(answer) > longest:
             raise UserError(f"an answer has {len(answer)} tokens, but the context only {longest}", "shorten the answer")
-
-
-class _WithLengths:
-    """Adds the number of tokens to answers for a cache hook."""
-
-    def __init__(self, hook: Any, lengths: dict[tuple[str, str], int]):
-        self._hook, self._lengths = hook, lengths
-
-    def add_partial(self, attr: str, texts: tuple[str, str], answer: tuple[float, bool]) -> None:
-        """Receives an answer as soon as the model returns it."""
-        self._hook.add_partial(attr, texts, (*answer, self._lengths[texts]))

@@ -6,53 +6,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lm_eval.api.model import LM
-
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, read_rows
-from afrieval.config.settings import ModelConfig
-from afrieval.models.backend import check_unsupported
-from afrieval.models.base import ONE_CELL, NamedModel
+from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.models.backend import Backend, check_unsupported
+from afrieval.models.base import Capabilities, NamedModel
+from afrieval.models.processes import Processes
 
+ONE_CELL = Capabilities(loglikelihood=False, rolling=False, chat=None, count_tokens=False, recorded=True)
 CURE = "give the file with the answers to the documents of this task, in their order"
 ARGUMENTS = {"file": "the file with the answers", "column": "its column with the answers"}
 
 
-def recorded_identity(config: ModelConfig) -> dict[str, Any]:
-    """Returns the arguments that identify recorded answers: the content of the file, wherever it is."""
-    return {**config.backend_args, "file": _read(config)[2]}
-
-
-def _read(config: ModelConfig) -> tuple[Path, bytes, str]:
-    """Returns the path of the file with the answers, its content and a hash of that."""
-    path = user_path(config.backend_args["file"])
-    content = read_bytes(path, "name the file with the answers as --model.backend_args.file")
-    return path, content, hashlib.sha256(content).hexdigest()[:16]
-
-
-def check_recorded(config: ModelConfig) -> None:
-    """Rejects settings that recorded answers do not have, and missing ones."""
-    check_unsupported(config)
-    for name in config.backend_args:
-        if name not in ARGUMENTS:
-            hint = f"give {' and '.join(ARGUMENTS)}"
-            raise UserError(f"backend_args.{name} is not an argument of the {config.model_type} backend", hint)
-    for name, what in ARGUMENTS.items():
-        value = config.backend_args.get(name)
-        if not isinstance(value, str) or not value.strip():
-            problem = "missing" if value is None else f"{value!r}, which is not a text"
-            raise UserError(f"model.backend_args.{name}, {what}, is {problem}", f"give --model.backend_args.{name}")
-
-
-class Recorded(NamedModel, LM):
-    """Answers in the order of a task's rows, as a model of the harness."""
+class Recorded(NamedModel):
+    """Answers in the order of a task's rows, as a model."""
 
     can = ONE_CELL
     max_length = float("inf")
 
     def __init__(self, path: Path, rows: list[Row], column: str, digest: str):
-        super().__init__()
         self.names = ("recorded", column, digest)
         self._path, self._rows, self._column = path, rows, column
 
@@ -60,13 +33,8 @@ class Recorded(NamedModel, LM):
         """Returns the answer to the document of each request."""
         return [self._answer(request.doc.document.id, request.doc.document.fields) for request in requests]
 
-    def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
-        """Raises an error: answers are texts."""
-        raise NotImplementedError
-
-    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
-        """Raises an error: answers are texts."""
-        raise NotImplementedError
+    def set_cache_hook(self, cache_hook: Any) -> None:
+        """Takes nothing: all answers are known at once."""
 
     def _answer(self, number: int, fields: Mapping[str, str]) -> str:
         if number >= len(self._rows):
@@ -88,17 +56,51 @@ def _words(text: str) -> list[str]:
     return unicodedata.normalize("NFC", text).split()
 
 
-def load_recorded(config: ModelConfig) -> Recorded:
-    """Returns the recorded answers that `backend_args.file` and `backend_args.column` name.
+class RecordedBackend(Backend):
+    """Recorded answers: row n of a file has the answer to document n."""
 
-    Raises:
-        UserError: if the file cannot be parsed, or a row lacks the column.
-    """
-    column, (path, content, digest) = config.backend_args["column"], _read(config)
-    rows = read_rows(path, content)
-    if not rows:
-        raise UserError(f"{path} has no rows", CURE)
-    for number, row in enumerate(rows):
-        if column not in row:
-            raise UserError(f"{path}, row {number} (from 0) has no column {column!r}", f"it has {', '.join(row)}")
-    return Recorded(path, rows, column, digest)
+    per_run = recorded = True
+    source = "the answer file"
+
+    def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> Recorded:
+        """Returns the recorded answers that `backend_args.file` and `backend_args.column` name.
+
+        Raises:
+            UserError: if the file cannot be parsed, or a row lacks the column.
+        """
+        column, (path, content, digest) = config.backend_args["column"], _read(config)
+        rows = read_rows(path, content)
+        if not rows:
+            raise UserError(f"{path} has no rows", CURE)
+        for number, row in enumerate(rows):
+            if column not in row:
+                raise UserError(f"{path}, row {number} (from 0) has no column {column!r}", f"it has {', '.join(row)}")
+        return Recorded(path, rows, column, digest)
+
+    def capabilities(self, config: ModelConfig) -> Capabilities:
+        """Returns the capabilities of recorded answers, which are those of one cell."""
+        return ONE_CELL
+
+    def check(self, config: ModelConfig) -> None:
+        """Rejects settings that recorded answers do not have, and missing ones."""
+        check_unsupported(config)
+        for name in config.backend_args:
+            if name not in ARGUMENTS:
+                hint = f"give {' and '.join(ARGUMENTS)}"
+                raise UserError(f"backend_args.{name} is not an argument of the {config.model_type} backend", hint)
+        for name, what in ARGUMENTS.items():
+            value = config.backend_args.get(name)
+            if not isinstance(value, str) or not value.strip():
+                problem = "missing" if value is None else f"{value!r}, which is not a text"
+                raise UserError(f"model.backend_args.{name}, {what}, is {problem}", f"give --model.backend_args.{name}")
+
+    def identity(self, config: ModelConfig) -> dict[str, Any]:
+        """Returns the arguments that identify recorded answers: the content of the file, wherever it is."""
+        return {**config.backend_args, "file": _read(config)[2]}
+
+
+def _read(config: ModelConfig) -> tuple[Path, bytes, str]:
+    """Returns the path of the file with the answers, its content and a hash of that."""
+    path = user_path(config.backend_args["file"])
+    content = read_bytes(path, "name the file with the answers as --model.backend_args.file")
+    return path, content, hashlib.sha256(content).hexdigest()[:16]

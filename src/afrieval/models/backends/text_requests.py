@@ -4,31 +4,19 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from lm_eval.utils import get_rolling_token_windows, make_disjoint_window
 
-from afrieval.models.engine.gradients import gradient_norm
 from afrieval.models.engine.likelihood import tokens_in_tree
 from afrieval.models.engine.logits import Table
-from afrieval.models.engine.packs import Packs
-from afrieval.models.engine.padded import tokens_in_batches
+from afrieval.models.engine.padded import gradient_norm, tokens_in_batches
 from afrieval.models.engine.requests import EngineModel, TokenRequest
 from afrieval.scoring.responses import Scored
 
 log = logging.getLogger("afrieval")
 DIGITS = 9  # as many as tell all numbers of 32 bits apart
-
-
-class TextModel(EngineModel, Protocol):
-    """What requests for tokens need of a model of the hf backend, in addition to what the engine needs."""
-
-    prefix_token_id: int
-    engine: str
-    packs: Packs
-    cache_hook: Any
-    noted_no_end: bool
 
 
 @dataclass(frozen=True)
@@ -67,7 +55,7 @@ def apart(
     return [next(parts[a]) for a in are_rich]
 
 
-def pair_text(lm: TextModel, args: tuple[Any, ...]) -> Text:
+def pair_text(lm: EngineModel, args: tuple[Any, ...]) -> Text:
     """Returns the text of (context, continuation, options)."""
     context, continuation, options = args
     before, answer = encoded_pair(lm, context, continuation)
@@ -81,7 +69,7 @@ def ahead(args: tuple[Any, ...]) -> list[str]:
     return [context, context.rstrip(), context + answer[0]] if answer else []
 
 
-def encoded_pair(lm: TextModel, context: str, continuation: str) -> tuple[list[int], list[int]]:
+def encoded_pair(lm: EngineModel, context: str, continuation: str) -> tuple[list[int], list[int]]:
     """Returns the tokens of a context and of what follows it.
 
     The whole text is tokenized, where it can be divided between two tokens. Otherwise spaces at the end of the
@@ -96,13 +84,13 @@ def encoded_pair(lm: TextModel, context: str, continuation: str) -> tuple[list[i
     return (lm.tok_encode(context) if context else [lm.prefix_token_id]), _of_text(lm, continuation)
 
 
-def _of_text(lm: TextModel, text: str) -> list[int]:
+def _of_text(lm: EngineModel, text: str) -> list[int]:
     """Returns the tokens of a text without any around it, such as the one that begins every text."""
     tokens: list[int] = lm.tok_encode(text, add_special_tokens=False)
     return tokens[1:] if len(tokens) > 1 and tokens[0] == lm.prefix_token_id else tokens
 
 
-def _ended(lm: TextModel, tokens: list[int]) -> tuple[list[int], int]:
+def _ended(lm: Any, tokens: list[int]) -> tuple[list[int], int]:
     """Returns tokens with one that ends a text, and how many of those there are."""
     end = lm.tokenizer.eos_token_id
     if end is None:
@@ -113,7 +101,7 @@ def _ended(lm: TextModel, tokens: list[int]) -> tuple[list[int], int]:
     return (tokens if tokens[-1:] == [end] else [*tokens, end]), 1
 
 
-def whole_text(lm: TextModel, args: tuple[Any, ...]) -> Text:
+def whole_text(lm: EngineModel, args: tuple[Any, ...]) -> Text:
     """Returns the text of (text, options), in windows as the harness makes them, each token once."""
     text, options = args
     whole, prefix = _of_text(lm, text), lm.prefix_token_id
@@ -125,7 +113,7 @@ def whole_text(lm: TextModel, args: tuple[Any, ...]) -> Text:
     return Text(args, [(args[:1], *pair) for pair in pairs or [([prefix], [])]], ends, covered)
 
 
-def scored_texts(lm: TextModel, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
+def scored_texts(lm: EngineModel, method: str, texts: list[Text], batch_size: int) -> list[Scored]:
     """Returns the answers to requests for tokens, each stored as soon as it is known.
 
     The batch size counts where the engine does not support the model.
@@ -143,7 +131,7 @@ def scored_texts(lm: TextModel, method: str, texts: list[Text], batch_size: int)
     return [answers[i] for i in range(len(texts))]
 
 
-def _tables(lm: TextModel, texts: list[Text], vocabulary: bool, batch_size: int) -> Iterator[tuple[int, Table]]:
+def _tables(lm: EngineModel, texts: list[Text], vocabulary: bool, batch_size: int) -> Iterator[tuple[int, Table]]:
     """Yields the number of each text and the table of its tokens, as soon as all of its windows are computed."""
     owners = [(i, k) for i, text in enumerate(texts) for k in range(len(text.windows))]
     windows = [window for text in texts for window in text.windows]
@@ -160,7 +148,7 @@ def _tables(lm: TextModel, texts: list[Text], vocabulary: bool, batch_size: int)
             yield i, np.concatenate([of_text[k] for k in sorted(of_text)], axis=1)
 
 
-def _answer(lm: TextModel, text: Text, table: Table) -> Scored:
+def _answer(lm: EngineModel, text: Text, table: Table) -> Scored:
     """Returns a likelihood as the harness has it, with details of each token in a form for JSON."""
     logprobs, greedy, *moments = table
     tokens: dict[str, Any] = {"logprobs": _short(logprobs), "greedy": greedy.astype(int).tolist()}

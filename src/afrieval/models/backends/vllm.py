@@ -7,37 +7,76 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.base import Model
+from afrieval.models.backend import Backend
+from afrieval.models.backend_args import arguments_of_vllm, check_arguments, signature
+from afrieval.models.base import Capabilities, LanguageModel
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.engine.text_ends import leave_texts_open
+from afrieval.models.load_errors import loading
+from afrieval.models.loading import begin, check_parts, stated_length, tried
+from afrieval.models.processes import Processes
 
 INSTALL = "install 'vllm>=0.29,<0.31' in a separate environment; see 'Models' in the documentation"
 
 
-def vllm_arguments(config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
-    """Returns the backend's arguments, except the batch size; `backend_args` override them.
+class VLLMBackend(Backend):
+    """Models that vLLM runs on GPUs."""
 
-    vLLM chooses how many answers to generate at once, unless `backend_args` has max_num_seqs:
-    the harness would use `max_batch_size` as that number, not as the start of a search.
+    local = needs_gpu = True
+    package = library = "vllm"
+    source = "vLLM"
 
-    Raises:
-        UserError: for a setting that has another name in vLLM.
-    """
-    if config.device not in (None, "cuda"):
-        message = f"model.device {config.device!r} is not supported by vllm, which uses all visible GPUs"
-        raise UserError(message, "remove it, and set CUDA_VISIBLE_DEVICES")
-    if config.parallelize:
-        hint = "give model.backend_args.tensor_parallel_size, the number of GPUs for one model"
-        raise UserError("model.parallelize is not supported by vllm", hint)
-    return {
-        "pretrained": str(user_path(str(config.model_name))),
-        "revision": config.revision,
-        "dtype": config.dtype,
-        "trust_remote_code": config.trust_remote_code,
-        "add_bos_token": config.add_bos_token,
-        "seed": evaluation.torch_random_seed,
-        **config.backend_args,
-    }
+    def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
+        """Returns the model, on the GPUs given by its `backend_args`; its files are validated first, and it is tried.
+
+        Raises:
+            UserError: if vLLM is not installed, GPUs are missing, or a setting is not supported.
+        """
+
+        def loaded() -> Any:
+            arguments, model = self.arguments(config, evaluation), backend()
+            check_gpus(arguments)
+            lm = model(**{"batch_size": evaluation.batch_size, **arguments})
+            leave_texts_open(lm)
+            return lm
+
+        begin(evaluation)
+        check_parts(config, processes)
+        return tried(config, loading(config, loaded))
+
+    def capabilities(self, config: ModelConfig) -> Capabilities:
+        """Returns the capabilities of a model: all but details of single tokens."""
+        return Capabilities(max_length=stated_length(config))
+
+    def check(self, config: ModelConfig) -> None:
+        """Checks arguments of the backend, and those that it forwards if vLLM is installed."""
+        if config.backend_args:
+            check_arguments(config, signature("models/vllm_causallms.py", "VLLM"), arguments_of_vllm())
+
+    def arguments(self, config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
+        """Returns the arguments of the harness' class, except the batch size; `backend_args` override them.
+
+        vLLM chooses how many answers to generate at once, unless `backend_args` has max_num_seqs:
+        the harness would use `max_batch_size` as that number, not as the start of a search.
+
+        Raises:
+            UserError: for a setting that has another name in vLLM.
+        """
+        if config.device not in (None, "cuda"):
+            message = f"model.device {config.device!r} is not supported by vllm, which uses all visible GPUs"
+            raise UserError(message, "remove it, and set CUDA_VISIBLE_DEVICES")
+        if config.parallelize:
+            hint = "give model.backend_args.tensor_parallel_size, the number of GPUs for one model"
+            raise UserError("model.parallelize is not supported by vllm", hint)
+        return {
+            "pretrained": str(user_path(str(config.model_name))),
+            "revision": config.revision,
+            "dtype": config.dtype,
+            "trust_remote_code": config.trust_remote_code,
+            "add_bos_token": config.add_bos_token,
+            "seed": evaluation.torch_random_seed,
+            **config.backend_args,
+        }
 
 
 def backend() -> Any:
@@ -51,7 +90,7 @@ def backend() -> Any:
     except ModuleNotFoundError as e:
         raise UserError(f"the vllm backend needs the package {e.name}", INSTALL) from None
 
-    class KeepingVLLM(Model, KeepsSystemText, VLLM):
+    class KeepingVLLM(LanguageModel, KeepsSystemText, VLLM):
         """The harness' class, except that system texts are kept."""
 
         @property
@@ -94,16 +133,3 @@ def check_gpus(arguments: dict[str, Any]) -> None:
             f"backend_args.tensor_parallel_size x data_parallel_size is {needed} GPUs, but there are only {present}",
             "lower --model.backend_args.tensor_parallel_size or data_parallel_size, or check CUDA_VISIBLE_DEVICES",
         )
-
-
-def load_vllm(config: ModelConfig, evaluation: EvalConfig) -> Any:
-    """Returns the model, on the GPUs given by its `backend_args`.
-
-    Raises:
-        UserError: if vLLM is not installed, GPUs are missing, or a setting is not supported.
-    """
-    arguments, model = vllm_arguments(config, evaluation), backend()
-    check_gpus(arguments)
-    lm = model(**{"batch_size": evaluation.batch_size, **arguments})
-    leave_texts_open(lm)
-    return lm

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -56,6 +56,22 @@ Part = tuple[Tensor, Tensor]
 FEW = 32  # queries of so few tokens do too little work for each key that they load
 SCORES = 2**24  # numbers at a time where scores have to be written down
 ALIGNED = 8  # kernels for GPUs take heads of a multiple of this, and rows of masks of twice as much
+
+
+class Tile(NamedTuple):
+    """Some queries and a range of keys; without a mask, every one of them sees all of these.
+
+    Attributes:
+        queries: counted from the first of the pass.
+        keys: counted from the first in the buffers of a layer.
+        mask: what is added to scores, [1, 1, queries, keys].
+        causal: whether the keys belong to the queries, each of which sees its own and the keys before.
+    """
+
+    queries: slice
+    keys: slice
+    mask: Tensor | None = None
+    causal: bool = False
 
 
 def attend(

@@ -1,14 +1,13 @@
 """Attention of answers that are generated side by side: to the beginning they share, and to their own tokens."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from afrieval.models.engine.attention import Part, additive, attend, merged, share_left
+from afrieval.models.engine.attention import Part, Tile, additive, attend, merged, share_left
 from afrieval.models.engine.caches import SHARED, Layout, Segment
 
 
@@ -28,22 +27,7 @@ class TokenRun(NamedTuple):
     mask: Tensor | None
 
 
-class OwnKeys(NamedTuple):
-    """Tokens of one place, and keys of the same place; numbers as in the buffers of a layer."""
-
-    queries: slice
-    keys: slice
-    causal: bool = False
-    mask: Tensor | None = None
-
-
-@dataclass(frozen=True)
-class DecodePlan:
-    """What the tokens of a pass look at: the shared beginning, and keys of their own place."""
-
-    shared: tuple[slice, Tensor | None] | None
-    runs: Sequence[TokenRun]
-    owns: Sequence[Sequence[OwnKeys]]
+Plan = tuple[Tile | None, Sequence[TokenRun], Sequence[Sequence[Tile]]]
 
 
 class DecodePass:
@@ -89,10 +73,10 @@ class DecodePass:
 
     def parts(self, window: int, dtype: torch.dtype, device: torch.device) -> Callable[..., Tensor]:
         """Returns `attention` of the pass with its plan."""
-        return partial(attention, self.layout, self.plan(window, dtype, device))
+        return partial(attention, self.layout, *self.plan(window, dtype, device))
 
-    def plan(self, window: int, dtype: torch.dtype, device: torch.device) -> DecodePlan:
-        """Returns what the tokens look at."""
+    def plan(self, window: int, dtype: torch.dtype, device: torch.device) -> Plan:
+        """Returns what the tokens look at: the shared beginning, if they do, and keys of their own slots or places."""
         alone = sum(len(s.tokens) == 1 and s.slot != SHARED for s in self.segments)
         runs = [*self._runs(self.segments[:alone], window, dtype, device)]
         first, owns = alone, []
@@ -100,19 +84,19 @@ class DecodePass:
             owns.append(self._own(segment, first, window, dtype, device))
             first += len(segment.tokens)
         inside = self.segments[0].slot == SHARED
-        return DecodePlan(None if inside else self._shared(window, dtype, device), runs, owns)
+        return None if inside else self._shared(window, dtype, device), runs, owns
 
-    def _shared(self, window: int, dtype: torch.dtype, device: torch.device) -> tuple[slice, Tensor | None] | None:
-        """Returns which keys of the shared beginning are looked at, and a mask if not all see the same."""
+    def _shared(self, window: int, dtype: torch.dtype, device: torch.device) -> Tile | None:
+        """Returns which keys of the shared beginning are looked at, with a mask if not all see the same."""
         n = self.layout.shared
         oldest = [max(0, depth - window + 1) if window else 0 for depth in self.depth]
         begin = min(oldest)
         if begin >= n:
             return None
         if max(oldest) == begin:
-            return slice(begin, n), None
+            return Tile(slice(None), slice(begin, n))
         seen = torch.arange(begin, n, device=device) >= torch.tensor(oldest, device=device)[:, None]
-        return slice(begin, n), additive(seen, dtype)[None, None]
+        return Tile(slice(None), slice(begin, n), additive(seen, dtype)[None, None])
 
     def _runs(
         self, alone: Sequence[Segment], window: int, dtype: torch.dtype, device: torch.device
@@ -131,9 +115,7 @@ class DecodePass:
             yield TokenRun(slice(begin, end), slice(slot, slot + end - begin), length, mask)
             begin = end
 
-    def _own(
-        self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device
-    ) -> list[OwnKeys]:
+    def _own(self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device) -> list[Tile]:
         """Returns which keys of their own place some tokens look at, `first` of the pass being the first."""
         n, start = len(segment.tokens), self.layout.start(segment.slot)
         queries = slice(first, first + n)
@@ -143,14 +125,16 @@ class DecodePass:
             begin = max(0, segment.before - window + 1)
             key = torch.arange(begin, segment.before + n, device=device)
             seen = (key <= query) & (key > query - window)
-            return [OwnKeys(queries, slice(start + begin, middle + n), mask=additive(seen, dtype)[None, None])]
-        new = OwnKeys(queries, slice(middle, middle + n), causal=True)
-        return [OwnKeys(queries, slice(start, middle)), new] if segment.before else [new]
+            return [Tile(queries, slice(start + begin, middle + n), additive(seen, dtype)[None, None])]
+        new = Tile(queries, slice(middle, middle + n), causal=True)
+        return [Tile(queries, slice(start, middle)), new] if segment.before else [new]
 
 
 def attention(
     layout: Layout,
-    plan: DecodePlan,
+    shared: Tile | None,
+    runs: Sequence[TokenRun],
+    owns: Sequence[Sequence[Tile]],
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -161,9 +145,9 @@ def attention(
 ) -> Tensor:
     """Returns the attention of a pass, [1, heads, tokens, d_v]; queries, keys and values have the same shape."""
 
-    def seen(queries: slice, keys: slice, mask: Tensor | None, causal: bool = False) -> Part:
-        q, k, v = query[:, :, queries], key[:, :, keys], value[:, :, keys]
-        return attend(q, k, v, scale=scale, mask=mask, causal=causal, softcap=softcap)
+    def seen(tile: Tile) -> Part:
+        q, k, v = query[:, :, tile.queries], key[:, :, tile.keys], value[:, :, tile.keys]
+        return attend(q, k, v, scale=scale, mask=tile.mask, causal=tile.causal, softcap=softcap)
 
     def of_slots(states: Tensor) -> Tensor:
         """Returns keys or values by slot, [slots, key heads, room, d]."""
@@ -175,10 +159,9 @@ def attention(
         output, lse = attend(q, k, v, scale=scale, mask=run.mask, softcap=softcap)
         return output.transpose(0, 2), lse.transpose(0, 2)
 
-    partial_outputs = [in_run(run) for run in plan.runs]
-    partial_outputs += [merged(seen(o.queries, o.keys, o.mask, o.causal) for o in owns) for owns in plan.owns]
+    partial_outputs = [*map(in_run, runs), *(merged(map(seen, tiles)) for tiles in owns)]
     parts = [(torch.cat([o for o, _ in partial_outputs], dim=2), torch.cat([lse for _, lse in partial_outputs], dim=2))]
-    if plan.shared is not None:
-        parts.append(seen(slice(None), *plan.shared))
+    if shared is not None:
+        parts.append(seen(shared))
     output, lse = merged(parts)
     return output if sinks is None else output * share_left(lse, sinks).to(output.dtype)

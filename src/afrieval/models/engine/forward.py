@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache as cached
 from functools import partial
 from typing import Any, Protocol
@@ -28,20 +27,12 @@ class Visibility(Protocol):
         """Returns what computes attention in parts from queries, keys, values, and scale, softcap and sinks by name."""
 
 
-@dataclass(frozen=True)
-class Kinds:
-    """The kinds of a model's layers, which look at all earlier tokens or at those in a window of one size."""
-
-    names: tuple[str, ...]
-    window: int
-
-
-def kinds(model: Any) -> Kinds:
-    """Returns what the layers of a decoder-only model look at."""
+def windows(model: Any) -> dict[str, int]:
+    """Returns how many tokens back the layers of a decoder-only model look, by their kinds in order; 0 for all."""
     config = model.config.get_text_config(decoder=True)
     window = getattr(config, "sliding_window", None) or 0
     types = getattr(config, "layer_types", None) or [SLIDING if window else FULL]
-    return Kinds(tuple(sorted(set(types))), window)
+    return {name: window if name == SLIDING else 0 for name in sorted(set(types))}
 
 
 def layers(model: Any) -> int:
@@ -61,7 +52,7 @@ class Forward:
     """Runs a model over packs of tokens, with a cache."""
 
     def __init__(self, lm: EngineModel, cache: Cache):
-        self._lm, self._kinds = lm, kinds(lm.model)
+        self._lm, self._windows = lm, windows(lm.model)
         self._config = lm.model.config.get_text_config(decoder=True)
         # on a CPU, sdpa would turn a boolean mask into numbers again in every layer
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
@@ -80,20 +71,16 @@ class Forward:
         Returns:
             Logits, [len(rows), vocabulary].
         """
+        back = list(self._windows.values())
         if self._lm.attention == "masks":
-            masks = [seen.whole(window, tokens.device) for window in self._windows]
+            masks = [seen.whole(window, tokens.device) for window in back]
             return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], rows)
-        stand_ins = [placeholder(i, self._lm.model.dtype, tokens.device) for i in range(len(self._windows))]
-        with attention_by(self._config, partial(_attention, cached(seen.parts), self._windows)):
+        stand_ins = [placeholder(i, self._lm.model.dtype, tokens.device) for i in range(len(back))]
+        with attention_by(self._config, partial(_attention, cached(seen.parts), back)):
             return self._run(tokens, depth, stand_ins, rows)
 
-    @property
-    def _windows(self) -> list[int]:
-        """How far back the layers of each kind look; 0 for all tokens."""
-        return [self._kinds.window if name == SLIDING else 0 for name in self._kinds.names]
-
     def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], rows: list[int]) -> Tensor:
-        named = dict(zip(self._kinds.names, masks, strict=True))
+        named = dict(zip(self._windows, masks, strict=True))
         with inference(self._lm):
             logits: Tensor = self._lm.model(
                 input_ids=tokens[None],
@@ -114,7 +101,7 @@ class Forward:
 
 def _attention(
     parts: Callable[[int, torch.dtype, torch.device], Callable[..., Tensor]],
-    windows: list[int],
+    back: list[int],
     layer: Any,
     query: Tensor,
     key: Tensor,
@@ -133,7 +120,7 @@ def _attention(
     if torch.is_autocast_enabled(query.device.type):
         dtype = torch.get_autocast_dtype(query.device.type)
         query, key, value = query.to(dtype), key.to(dtype), value.to(dtype)
-    compute = parts(windows[kind_of(attention_mask)], query.dtype, query.device)
+    compute = parts(back[kind_of(attention_mask)], query.dtype, query.device)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     output = compute(query, key, value, scale=scale, softcap=softcap, sinks=s_aux)
     return output.transpose(1, 2).contiguous(), None  # as transformers' own do; some models take views of it

@@ -5,7 +5,6 @@ import logging
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -42,27 +41,23 @@ class LiveBytes(TorchDispatchMode):
         self.most: Bytes = defaultdict(int)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Runs an operation, and counts what it makes."""
-        storages = {tensor.untyped_storage()._cdata for tensor in _tensors((args, kwargs))}
-        result = _run(func, args, kwargs or {})
-        for tensor in _tensors(result):
+        """Runs an operation, and counts what it makes; without data, products of experts accept 16 bits only."""
+        storages, kwargs = {tensor.untyped_storage()._cdata for tensor in _tensors((args, kwargs))}, kwargs or {}
+        if func is torch.ops.aten._grouped_mm.default and isinstance(args[0], FakeTensor):
+            output = func(args[0].bfloat16(), args[1].bfloat16(), *args[2:], **kwargs).to(args[0].dtype)
+        else:
+            output = func(*args, **kwargs)
+        for tensor in _tensors(output):
             storage = tensor.untyped_storage()
             if storage._cdata not in storages:
                 storages.add(storage._cdata)
                 self._add(tensor.device, storage.nbytes())
                 weakref.finalize(storage, self._add, tensor.device, -storage.nbytes())
-        return result
+        return output
 
     def _add(self, device: torch.device, size: int) -> None:
         self.held[device] += size
         self.most[device] = max(self.most[device], self.held[device])
-
-
-def _run(func: Any, args: Any, kwargs: Any) -> Any:
-    """Runs an operation; without data, torch's grouped products of experts accept 16 bits only."""
-    if func is torch.ops.aten._grouped_mm.default and isinstance(args[0], FakeTensor):
-        return func(args[0].bfloat16(), args[1].bfloat16(), *args[2:], **kwargs).to(args[0].dtype)
-    return func(*args, **kwargs)
 
 
 def _tensors(values: Any) -> Iterator[Tensor]:
@@ -80,19 +75,13 @@ def footprint(lm: EngineModel, work: Callable[[Any], object]) -> Bytes:
     fake = FakeTensorMode(allow_non_fake_inputs=True)
     stand_in: Any = copy.copy(lm)
     stand_in._model = copy.deepcopy(lm.model, {id(weight): _fake(fake, weight, lm.device) for weight in weights})
-    with lm.work.paused(), _quiet(), fake, LiveBytes() as live:
-        work(stand_in)
-    return dict(live.most)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keeps torch from logging errors that it raises too: callers try work that may not be possible."""
-    torch_log.addFilter(nothing := lambda record: False)
+    torch_log.addFilter(nothing := lambda record: False)  # it logs errors that it raises too, and callers try
     try:
-        yield
+        with lm.work.paused(), fake, LiveBytes() as live:
+            work(stand_in)
     finally:
         torch_log.removeFilter(nothing)
+    return dict(live.most)
 
 
 def _fake(fake: FakeTensorMode, weight: Tensor, device: torch.device) -> Tensor:

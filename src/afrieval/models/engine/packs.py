@@ -4,7 +4,6 @@ import logging
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import psutil
 import torch
@@ -22,22 +21,6 @@ SMALLEST = 16
 SHARE = 0.75  # of the free memory
 SPARE = 2**28  # bytes for what does not grow with a pack: scores and logits are computed some at a time
 LENGTH = 16  # tokens of an answer, where it is not known how long they are
-
-
-class Sizes(NamedTuple):
-    """A kind of work that is done at a time, whose size is to be found.
-
-    Attributes:
-        kind: `pack`, `rows` or `slots`.
-        lengths: in tokens.
-        bound: returns more bytes than lengths and a number take, found fast.
-        needed: returns the bytes that they take.
-    """
-
-    kind: str
-    lengths: tuple[int, ...]
-    bound: Callable[..., float]
-    needed: Callable[..., Bytes]
 
 
 class Packs:
@@ -61,8 +44,7 @@ class Packs:
             return batch_bytes(lm, [(None, context, answer) for context in contexts[: scored // len(answer)]])
 
         longest += -longest % max(SMALLEST, 1 << longest.bit_length() >> 3)  # so that few lengths have to be tried
-        bound = partial(at_most, lm)
-        return self._halved(lm, most, SMALLEST, Sizes("pack", (longest,), bound, needed))
+        return self._halved(lm, most, SMALLEST, "pack", (longest,), partial(at_most, lm), needed)
 
     def rows(self, lm: EngineModel, longest: int) -> int:
         """Returns how many answers of at most `longest` tokens, prompts included, transformers generates at a time."""
@@ -73,7 +55,7 @@ class Packs:
         def bound(longest: int, rows: int) -> float:
             return at_most(lm, 0, rows * longest, longest)
 
-        return self._halved(lm, lm.max_batch_size, 1, Sizes("rows", (longest,), bound, needed))
+        return self._halved(lm, lm.max_batch_size, 1, "rows", (longest,), bound, needed)
 
     def slots(self, lm: EngineModel, shared: int, room: int) -> int:
         """Returns how many answers to generate side by side, given how many tokens are shared, and each one's own."""
@@ -85,31 +67,44 @@ class Packs:
             return at_most(lm, shared + slots * room, max(slots, SMALLEST))
 
         most = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
-        return self._halved(lm, most, 1, Sizes("slots", (shared, room), bound, needed))
+        return self._halved(lm, most, 1, "slots", (shared, room), bound, needed)
 
-    def _halved(self, lm: EngineModel, number: int, least: int, sizes: Sizes) -> int:
-        """Returns a number, halved until what is computed at a time fits into memory or only the least is left."""
-        rounded = tuple(1 << (length - 1).bit_length() if length else 0 for length in sizes.lengths)
+    def _halved(
+        self,
+        lm: EngineModel,
+        number: int,
+        least: int,
+        kind: str,
+        lengths: tuple[int, ...],
+        bound: Callable[..., float],
+        needed: Callable[..., Bytes],
+    ) -> int:
+        """Returns a number, halved until what is computed at a time fits into memory or only the least is left.
+
+        `lengths` are in tokens. `bound` returns more bytes than they and a number take, and is fast; `needed` returns
+        the bytes that they take.
+        """
+
+        def fits(lengths: tuple[int, ...], number: int) -> bool:
+            """Returns whether so many at a time fit into memory; true where that cannot be found."""
+            free = {device: SHARE * (self._free or free_memory)(device) for device in devices(lm)}
+            if bound(*lengths, number) <= (smallest := min(free.values())):
+                return True
+            what = kind, *lengths, number
+            if what not in self._found:
+                try:
+                    self._found[what] = needed(*lengths, number)
+                except Exception as e:
+                    log.debug("the memory of %s is not known: %s", what, e)
+                    self._found[what] = {}
+            return all(n <= free.get(device, smallest) for device, n in self._found[what].items())
+
         # an estimate takes seconds if a model has many layers: one serves all cells whose lengths round to the same
-        if self._fits(lm, sizes._replace(lengths=rounded), number):
+        if fits(tuple(1 << (length - 1).bit_length() if length else 0 for length in lengths), number):
             return number
-        while number > least and not self._fits(lm, sizes, number):
+        while number > least and not fits(lengths, number):
             number //= 2
         return number
-
-    def _fits(self, lm: EngineModel, sizes: Sizes, number: int) -> bool:
-        """Returns whether some number at a time fits into memory; true where that cannot be found."""
-        free = {device: SHARE * (self._free or free_memory)(device) for device in devices(lm)}
-        if sizes.bound(*sizes.lengths, number) <= (least := min(free.values())):
-            return True
-        what = sizes.kind, *sizes.lengths, number
-        if what not in self._found:
-            try:
-                self._found[what] = sizes.needed(*sizes.lengths, number)
-            except Exception as e:
-                log.debug("the memory of %s is not known: %s", what, e)
-                self._found[what] = {}
-        return all(n <= free.get(device, least) for device, n in self._found[what].items())
 
     def scored(self, lm: EngineModel) -> int:
         """Returns how many positions of a pack may be scored: their logits take as much as a small model."""

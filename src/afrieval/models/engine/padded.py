@@ -1,9 +1,11 @@
-"""Runs forward passes over padded batches, for encoder-decoders and for models that the engine does not support."""
+"""Runs passes over padded batches, for encoder-decoders and models that the engine does not support, and gradients."""
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +15,7 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from afrieval.models.engine.caches import cache_name
 from afrieval.models.engine.forward import inference
 from afrieval.models.engine.logits import Table, read
-from afrieval.models.engine.requests import EngineModel, TokenRequest, if_it_fits, too_small
+from afrieval.models.engine.requests import EngineError, EngineModel, TokenRequest, if_it_fits, too_small
 from afrieval.models.engine.tree import Ints
 
 log = logging.getLogger("afrieval")
@@ -109,3 +111,52 @@ def _start(lm: EngineModel) -> Tensor:
     shifted = getattr(lm.model, "prepare_decoder_input_ids_from_labels", None)
     nothing = torch.zeros(1, 1, dtype=torch.long, device=lm.device)
     return shifted(nothing) if shifted else nothing + lm.model.config.decoder_start_token_id
+
+
+def gradient_norm(lm: EngineModel, windows: list[TokenRequest]) -> float:
+    """Returns the mean over the model's parameter tensors of the 2-norm of the gradient of a text's mean loss.
+
+    It says how strongly the text would change the model. Parameters that the loss does not depend on do not count. The
+    model stays in the mode for evaluation, without dropout, so that the same text has the same norm each time.
+
+    Raises:
+        EngineError: if the device's memory is too small.
+    """
+    n = sum(len(answer) for _, _, answer in windows)
+
+    def norms() -> list[float]:
+        mixed = lm.mixed_precision_dtype
+        with differentiable(lm.model) as parameters:
+            total: list[Tensor | None] = [None] * len(parameters)
+            for window in windows:
+                with torch.enable_grad(), torch.autocast(lm.device.type, mixed, mixed is not None):
+                    (logits,) = logits_of(lm, [window])
+                    answer = torch.tensor(window[2], device=logits.device)
+                    loss = torch.nn.functional.cross_entropy(logits.float(), answer, reduction="sum") / n
+                    gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
+                for i, new in enumerate(gradients):  # of the window's share of the mean loss
+                    before = total[i]
+                    total[i] = new if before is None else before if new is None else before.add_(new)
+            return [float(torch.linalg.vector_norm(g, dtype=torch.float32)) for g in total if g is not None]
+
+    if (sizes := if_it_fits(norms)) is None:
+        raise EngineError(
+            f"the device's memory is too small for the gradient of a text of {n} tokens, which takes as much as the "
+            "model again",
+            "give --model.dtype bfloat16, a device with more memory or a smaller model, or leave gradient_norm out",
+        )
+    return float(np.mean(sizes))
+
+
+@contextmanager
+def differentiable(model: Any) -> Iterator[list[Tensor]]:
+    """Yields a model's parameters, all of which have gradients inside, whatever is trained otherwise."""
+    parameters = [p for p in model.parameters() if p.is_floating_point()]
+    before = [p.requires_grad for p in parameters]
+    try:
+        for p in parameters:
+            p.requires_grad_(True)
+        yield parameters
+    finally:
+        for p, needed in zip(parameters, before, strict=True):
+            p.requires_grad_(needed)

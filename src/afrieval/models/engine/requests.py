@@ -1,7 +1,7 @@
 """The engine's interface: requests, answers, what it needs of a model, and the one error that it raises on purpose."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -12,14 +12,15 @@ TokenRequest = tuple[Any, list[int], list[int]]
 Answer = tuple[float, bool]
 
 
-class CountsTokens(Protocol):
-    """Counts what is computed."""
+class CountsTokens:
+    """What a model is told of the tokens that it computes; it counts nothing."""
 
     def add(self, **counted: int) -> None:
         """Adds numbers of tokens."""
 
     def paused(self) -> AbstractContextManager[None]:
         """Counts nothing within a block."""
+        return nullcontext()
 
 
 class EngineModel(Protocol):
@@ -34,8 +35,13 @@ class EngineModel(Protocol):
         max_batch_size: most answers to generate side by side.
         softmax_dtype: of log-probabilities.
         mixed_precision_dtype: of automatic mixed precision, None for none.
+        engine: `tree` or `plain`.
         attention: how a tree's is computed: in `tiles`, or by the model's own code with whole `masks`.
+        packs: how much is computed at a time.
         work: counts tokens.
+        cache_hook: of the harness.
+        prefix_token_id: of the token before a text without a context.
+        eot_token_id: of the token that ends an answer.
         tok_encode: returns the ids of a text's tokens.
         plain: returns answers as the harness computes them, for requests and a batch size.
     """
@@ -48,9 +54,16 @@ class EngineModel(Protocol):
     max_batch_size: int
     softmax_dtype: Any
     mixed_precision_dtype: Any
+    engine: str
     attention: str
+    packs: Any
     work: CountsTokens
+    cache_hook: Any
+    prefix_token_id: int
+    eot_token_id: int | None
     tok_encode: Callable[..., list[int]]
+    _model_call: Any
+    _model_generate: Any
     plain: Callable[..., list[Answer]]
 
 

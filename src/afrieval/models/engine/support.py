@@ -13,10 +13,9 @@ from torch import Tensor
 from transformers.generation import GenerationConfig
 
 from afrieval.models.engine.caches import cache_name
-from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
-from afrieval.models.engine.forward import FULL, SLIDING, inference, kinds
+from afrieval.models.engine.forward import FULL, SLIDING, inference, windows
 from afrieval.models.engine.generation import answers
-from afrieval.models.engine.likelihood import loglikelihoods
+from afrieval.models.engine.likelihood import encoder_decoder_loglikelihoods, loglikelihoods
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, EngineModel, TokenRequest
 
@@ -65,22 +64,17 @@ def _decoder_obstacle(inner: Any, attention: str) -> str | None:
         return NEEDED["position_ids"]
     if "sliding_window" in (getattr(config, "per_layer_attributes", None) or ()):
         return "has layers with windows of several sizes"
-    if strange := set(kinds(inner).names) - {FULL, SLIDING}:
+    if strange := windows(inner).keys() - {FULL, SLIDING}:
         return f"has layers of another kind: {', '.join(sorted(strange))}"
     if "local" in (getattr(config, "attention_layers", None) or ()):
         return "has layers that look back by their own rule"
     if attention == "masks" and config._attn_implementation not in ("sdpa", "eager"):
         return f"uses {config._attn_implementation}, which takes no masks of ours"
-    if rope := _rope_types(config) & set(MOVING_ROPES):
-        return f"has positions that depend on the length of the whole prompt ({rope.pop()})"
-    return None
-
-
-def _rope_types(config: Any) -> set[str]:
-    """Returns the kinds of rotary positions; some models have one for each kind of layer."""
     ropes = getattr(config, "rope_parameters", None) or {}
-    nested = [r for r in ropes.values() if isinstance(r, dict)]
-    return {str(r.get("rope_type", "default")) for r in nested or [ropes]}
+    nested = [rope for rope in ropes.values() if isinstance(rope, dict)]  # some models have one for each kind of layer
+    if moving := {str(rope.get("rope_type", "default")) for rope in nested or [ropes]} & set(MOVING_ROPES):
+        return f"has positions that depend on the length of the whole prompt ({moving.pop()})"
+    return None
 
 
 def generation_obstacle(model: Any, options: dict[str, Any]) -> str | None:
@@ -202,18 +196,18 @@ def small_windows(model: Any) -> Iterator[None]:
     """
     config = model.config.get_text_config(decoder=True)
     holders = [config] if model.config.is_encoder_decoder else [config, *model.modules()]
-    windows = [
-        (place, name, value)
-        for place in holders
-        for name, value in vars(place).items()
+    settings = [
+        (holder, name, value)
+        for holder in holders
+        for name, value in vars(holder).items()
         if WINDOWS.search(name) and type(value) is int
     ]
-    for holder, name, value in windows:
+    for holder, name, value in settings:
         setattr(holder, name, min(value, WINDOW))
     try:
         yield
     finally:
-        for holder, name, value in windows:
+        for holder, name, value in settings:
             setattr(holder, name, value)
 
 

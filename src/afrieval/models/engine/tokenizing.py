@@ -41,8 +41,11 @@ ENDS = {GPT_2: BETWEEN_TWO, **dict.fromkeys(OTHERS, AFTER_BREAKS)}  # of lines, 
 
 def line_by_line(tokenizer: Any, special: dict[str, bool]) -> Tokenize | None:
     """Returns what tokenizes texts as a tokenizer does, each distinct line once; None where this is not certain."""
-    if not isinstance(tokenizer, PreTrainedTokenizerFast) or not _is_plain(tokenizer):
+    if not isinstance(tokenizer, PreTrainedTokenizerFast) or tokenizer.split_special_tokens:
         return None
+    kind = type(tokenizer)
+    if any(getattr(kind, name) is not getattr(PreTrainedTokenizerFast, name) for name in ("__call__", "_encode_plus")):
+        return None  # its Python part does more than to hand texts on
     backend = tokenizer.backend_tokenizer
     if not (_is_local(backend) and (ends := _ends(_steps(backend.pre_tokenizer, "pretokenizers")))):
         return None
@@ -64,15 +67,6 @@ def line_by_line(tokenizer: Any, special: dict[str, bool]) -> Tokenize | None:
         return [[*begin, *chain.from_iterable(map(ids_by_line.__getitem__, lines)), *end] for lines in cut]
 
     return tokenize
-
-
-def _is_plain(tokenizer: PreTrainedTokenizerFast) -> bool:
-    """Returns whether the Python part of a tokenizer only hands texts on."""
-    methods = ("__call__", "_encode_plus")
-    overridden = [
-        name for name in methods if getattr(type(tokenizer), name) is not getattr(PreTrainedTokenizerFast, name)
-    ]
-    return not overridden and not tokenizer.split_special_tokens
 
 
 def _is_local(backend: Any) -> bool:

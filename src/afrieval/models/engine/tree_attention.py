@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from afrieval.models.engine.attention import additive, attend, share_left
+from afrieval.models.engine.attention import Tile, additive, attend, share_left
 from afrieval.models.engine.tree import Ints
 
 Bools = NDArray[np.bool_]
@@ -68,22 +67,6 @@ class VisibleKeys:
             by_all &= self.depth[rows].max() - self.depth < window
             by_any &= self.depth[rows].min() - self.depth < window
         return by_all, by_any
-
-
-class Tile(NamedTuple):
-    """A block of queries and a range of keys; without a mask, every one of them sees all of these.
-
-    Attributes:
-        queries: counted from the first of the pack.
-        keys: counted from the first that is cached.
-        mask: what is added to scores, [1, 1, queries, keys].
-        causal: whether the keys belong to the queries, each of which sees its own and the keys before.
-    """
-
-    queries: slice
-    keys: slice
-    mask: Tensor | None = None
-    causal: bool = False
 
 
 def tiles(view: VisibleKeys, window: int, dtype: torch.dtype, device: torch.device) -> list[Tile]:

@@ -3,7 +3,7 @@
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -12,9 +12,8 @@ import torch
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs, postprocess_generated_text
 from tqdm import tqdm
 
-from afrieval.models.engine.encoder_decoder import encoder_decoder_loglikelihoods
 from afrieval.models.engine.generation import answers, fitting
-from afrieval.models.engine.likelihood import loglikelihoods
+from afrieval.models.engine.likelihood import encoder_decoder_loglikelihoods, loglikelihoods
 from afrieval.models.engine.logits import Ends, ends_of
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, CountsTokens, EngineError, TokenRequest
@@ -30,17 +29,6 @@ FEWEST = 4  # answers side by side: with fewer, the model's weights are read too
 PORTION = 4_000_000  # characters of requests that are tokenized at a time
 PORTION_OF_TEXTS = 250_000  # of whole texts, whose answers lm_eval returns, and thus stores, only together
 WINDOWS = 1024  # of whole texts that are scored at a time
-
-
-class NotCounted:
-    """Counts nothing."""
-
-    def add(self, **counted: int) -> None:
-        """Takes numbers of tokens."""
-
-    def paused(self) -> Any:
-        """Returns a block for what is not to be counted."""
-        return nullcontext()
 
 
 class TreeLM(TokenizesAtOnce):
@@ -66,7 +54,7 @@ class TreeLM(TokenizesAtOnce):
     attention = "tiles"
     packs: Packs
     slots: int | None = None
-    work: CountsTokens = NotCounted()
+    work = CountsTokens()
     cache_hook: Any
     batch_size_per_gpu: int | str
     max_batch_size: int
@@ -113,7 +101,10 @@ class TreeLM(TokenizesAtOnce):
         if reason and self.backend == "causal" and self._obstacle("masks") is None:
             self.attention = "masks"
             reason = objection(self)
-        if (reason := self._agreed(reason)) is None:
+        if self.world_size > 1:  # in lm_eval's own way processes wait for each other: none or all use the engine
+            fit = self.all_gather(torch.tensor([int(reason is None)], device=self.device))
+            reason = reason or (None if fit.all() else "is refused by the check of another process")
+        if reason is None:
             self.engine = "tree"
         elif engine == "tree":
             raise EngineError(f"the tree engine does not support this model: it {reason}", "use the engine auto")
@@ -125,13 +116,6 @@ class TreeLM(TokenizesAtOnce):
         if self._is_split or getattr(kind, "name", None) in SHARDED:
             return "is spread over processes that compute each pass together"
         return obstacle(self.model, self.backend, attention)
-
-    def _agreed(self, reason: str | None) -> str | None:
-        """Returns why none of several processes uses the engine: in lm_eval's own way they wait for each other."""
-        if self.world_size == 1:
-            return reason
-        fit = self.all_gather(torch.tensor([int(reason is None)], device=self.device))
-        return reason if reason or bool(fit.all()) else "is refused by the check of another process"
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request, in order."""

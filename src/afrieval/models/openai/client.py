@@ -95,7 +95,9 @@ class Client:
             error = _error(json.loads(_text(response)))
         except (ValueError, RecursionError):
             error = {}
-        codes = [error.get("code"), error.get("type"), _inner(error)]
+        inner, more = error.get("innererror"), error.get("metadata")  # of Azure, and of OpenRouter
+        flagged = FILTERED[0] if isinstance(more, dict) and "flagged_input" in more else None
+        codes = [error.get("code"), error.get("type"), inner.get("code") if isinstance(inner, dict) else flagged]
         texts = [code for code in codes if isinstance(code, str)]
         code = next((code for code in texts if code in STOPS), texts[0] if texts else "")
         return Failure(
@@ -154,10 +156,3 @@ def _error(content: Any) -> dict[str, Any]:
     content = content[0] if isinstance(content, list) and content else content  # Google puts it into a list
     error = content.get("error", content) if isinstance(content, dict) else {}
     return error if isinstance(error, dict) else {"message": str(error)}
-
-
-def _inner(error: dict[str, Any]) -> Any:
-    """Returns the code that Azure has inside an error, or the code of a filter if OpenRouter says what was flagged."""
-    inner, more = error.get("innererror"), error.get("metadata")
-    flagged = FILTERED[0] if isinstance(more, dict) and "flagged_input" in more else None
-    return inner.get("code") if isinstance(inner, dict) else flagged

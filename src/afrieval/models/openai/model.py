@@ -8,10 +8,9 @@ from typing import Any
 
 from lm_eval.api.model import LM
 
-from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.base import MAX_COST, NamedModel, most_tokens
+from afrieval.models.base import MAX_COST, Capabilities, NamedModel, most_tokens
 from afrieval.models.openai.failure import LIMITS, Dialect
 from afrieval.models.openai.parsing import (
     PAYLOAD,
@@ -25,8 +24,7 @@ from afrieval.models.openai.parsing import (
     split,
 )
 from afrieval.models.openai.schedule import Asking, Parse, QueuedRequest, in_thread
-from afrieval.models.openai.settings import address, api_capabilities, is_openai
-from afrieval.models.processes import Processes
+from afrieval.models.openai.settings import address, is_openai
 from afrieval.scoring.responses import Details, Scored, detailed, details_of, together
 
 DEFAULT_TOKENS = 256  # of an answer, for tasks of the harness that do not say; as in the harness' own backends
@@ -38,9 +36,9 @@ class OpenAI(NamedModel, LM):
     max_length = math.inf
     tokenizer_name = ""
 
-    def __init__(self, config: ModelConfig, evaluation: EvalConfig):
+    def __init__(self, config: ModelConfig, evaluation: EvalConfig, can: Capabilities):
         super().__init__()
-        self.can, self._api = api_capabilities(config.api), config.api
+        self.can, self._api = can, config.api
         # a server that is started for the run has another port each time
         self.names = (config.model_type, str(config.model_name), config.api.server or address(config.api))
         self._chats = config.api.endpoint == "chat"
@@ -121,7 +119,7 @@ class OpenAI(NamedModel, LM):
         whole = split(*request.args)[1]
 
         def scored(response: Mapping[str, Any]) -> list[Any]:
-            return [Scored(likelihood(prompt_tokens(response), n_context), {})]
+            return [Scored(likelihood(response, n_context), {})]
 
         return replace(self._job([request], whole, PAYLOAD, 1, scored), before=details)
 
@@ -148,22 +146,3 @@ class OpenAI(NamedModel, LM):
 
         in_thread(lambda: self._asking.ask(jobs, keep))
         return [answers[id(request)] for request in requests]
-
-
-def load_openai(config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> OpenAI:
-    """Returns a model behind an OpenAI-compatible server, without sending a request.
-
-    Raises:
-        UserError: for several processes, a server that only a sweep starts, or limits without stored answers.
-    """
-    if processes.count > 1:
-        hint = "start one process; --model.api.max_concurrency sets the number of requests at a time"
-        raise UserError(f"model.model_type {config.model_type} cannot be shared by {processes.count} processes", hint)
-    if config.api.server and not config.api.base_url:
-        hint = "put the model into a sweep, or start the server, and give its address as --model.api.base_url"
-        raise UserError("model.api.server is started by afrieval sweep only", hint)
-    for name in ("max_cost", "max_requests"):
-        if getattr(config.api, name) is not None and not evaluation.use_cache:
-            hint = f"leave eval.use_cache out, or leave model.api.{name} out"
-            raise UserError(f"model.api.{name} needs the stored answers, but eval.use_cache is false", hint)
-    return OpenAI(config, evaluation)

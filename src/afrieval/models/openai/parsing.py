@@ -5,7 +5,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from afrieval._util.terminal import shortened
 from afrieval.config.api_settings import Prices
@@ -62,29 +62,21 @@ def generated(response: Mapping[str, Any]) -> Generated:
     stated = choice.get("message")
     message = stated if isinstance(stated, dict) else {"content": choice.get("text")}
     text, refusal = _text(message.get("content"), "an answer"), _text(message.get("refusal"), "a refusal")
-    thinking = next(filter(None, (_joined(message.get(name)) for name in THINKING)), "") or _thinking(message)
-    ended = _reason(response, choice)
+    content = message.get("content")
+    parts = [part.get("thinking") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    thinking = next(filter(None, (_joined(message.get(name)) for name in THINKING)), "")
+    thinking = thinking or "".join(_joined(part) or "" for part in parts)
+    incomplete = response.get("incomplete_details")
+    stated_ends = [choice.get(name) for name in ("finish_reason", "native_finish_reason", "stop_reason")]
+    stated_ends += [response.get("stop_reason"), incomplete.get("reason") if isinstance(incomplete, dict) else None]
+    reasons = [reason for reason in stated_ends if isinstance(reason, str)]
+    # an answer ended at its limit if the server says so anywhere
+    ended = next((reason for reason in reasons if is_cut({"finish_reason": reason})), reasons[0] if reasons else "")
     details: Details = {"finish_reason": valid(ended)} if ended else {}
     details |= {"model": valid(served)} if isinstance(served := response.get("model"), str) else {}
     details |= {"thinking": thinking} if thinking else {}
     details |= {"refused": True} if is_refusal(choice) else {}
     return Generated(text or refusal, details)
-
-
-def _reason(response: Mapping[str, Any], choice: Mapping[str, Any]) -> str:
-    """Returns why an answer ended: at its limit, if the server says so anywhere; empty if it does not say."""
-    incomplete = response.get("incomplete_details")
-    stated = [choice.get(name) for name in ("finish_reason", "native_finish_reason", "stop_reason")]
-    stated += [response.get("stop_reason"), incomplete.get("reason") if isinstance(incomplete, dict) else None]
-    words = [word for word in stated if isinstance(word, str)]
-    return next((word for word in words if is_cut({"finish_reason": word})), words[0] if words else "")
-
-
-def _thinking(message: Mapping[str, Any]) -> str:
-    """Returns the thinking that is a part of the content."""
-    content = message.get("content")
-    parts = [part.get("thinking") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    return "".join(_joined(part) or "" for part in parts)
 
 
 def _text(content: Any, what: str) -> str:
@@ -100,16 +92,10 @@ def _joined(content: Any) -> str | None:
     """Returns a text; some servers give it in parts, or cut it within a character. None if it is not text."""
     if isinstance(content, str):
         return valid(content)
-    if not isinstance(content, list) or not all(map(_is_part, content)):
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
         return None
-    return valid("".join(part.get("text", "") for part in content))
-
-
-def _is_part(part: Any) -> bool:
-    """Returns whether a part of an answer is text, or of another type, such as thinking."""
-    if not isinstance(part, dict):
-        return False
-    return isinstance(part.get("text"), str) or ("text" not in part and part.get("type", "text") != "text")
+    texts = [part.get("text", "" if part.get("type", "text") != "text" else None) for part in content]
+    return valid("".join(texts)) if all(isinstance(text, str) for text in texts) else None
 
 
 MILLION = 1_000_000
@@ -196,25 +182,13 @@ def _is_count(value: Any) -> bool:
 PAYLOAD = {"echo": True, "logprobs": 1, "max_tokens": 1}  # some servers take 0 for no limit
 
 
-class Token(NamedTuple):
-    """A token of a prompt.
-
-    Attributes:
-        logprob: its log-probability after those before it; None for the first.
-        greedy: whether no other token was more likely.
-    """
-
-    logprob: float | None
-    greedy: bool
-
-
 def split(context: str, continuation: str) -> tuple[str, str]:
     """Returns context and whole text; blanks at the end of a context belong to what follows, as in the harness."""
     return context.rstrip(), context + continuation
 
 
-def prompt_tokens(response: Mapping[str, Any]) -> list[Token]:
-    """Returns the tokens of a prompt.
+def prompt_tokens(response: Mapping[str, Any]) -> list[tuple[float | None, bool]]:
+    """Returns the tokens of a prompt: the log-probability of each, None for the first, and whether it is greedy.
 
     Raises:
         Failure: if the server did not return all of their log-probabilities.
@@ -226,30 +200,28 @@ def prompt_tokens(response: Mapping[str, Any]) -> list[Token]:
     n = len(values) - written if isinstance(values, list) else 0
     if not isinstance(values, list) or n < 1 or written > 1:
         raise _unsupported("returned no log-probabilities of the prompt")
-    if not all((at == 0 and value is None) or is_logprob(value) for at, value in enumerate(values[:n])):
+    if not all((i == 0 and value is None) or is_logprob(value) for i, value in enumerate(values[:n])):
         raise _unsupported("returned log-probabilities of the prompt that are not numbers")
     best = stated.get("top_logprobs") if isinstance(stated, dict) else None
     best = best if isinstance(best, list) and len(best) == len(values) else [None] * len(values)
-    return [Token(value, _is_greedy(value, top)) for value, top in zip(values[:n], best[:n], strict=True)]
+    tokens = []
+    for value, top in zip(values[:n], best[:n], strict=True):
+        are_known = value is not None and isinstance(top, dict) and all(map(is_logprob, top.values()))
+        tokens.append((value, are_known and value >= max(top.values(), default=value)))
+    return tokens
 
 
-def likelihood(tokens: list[Token], n_context: int) -> tuple[float, bool, int]:
+def likelihood(response: Mapping[str, Any], n_context: int) -> tuple[float, bool, int]:
     """Returns the log-likelihood of what follows a context, whether it is greedy, and its number of tokens.
 
     Raises:
-        Failure: if the answer has no tokens.
+        Failure: if the answer has no tokens, or the server did not return all log-probabilities.
     """
-    answer = tokens[n_context:]
-    values = [token.logprob for token in answer if token.logprob is not None]
-    if n_context < 1 or not answer or len(values) < len(answer):
+    tokens = prompt_tokens(response)
+    values = [value for value, _ in tokens[n_context:] if value is not None]
+    if n_context < 1 or not values or len(values) < len(tokens) - n_context:
         raise _unsupported(f"returned {len(tokens)} tokens for a prompt whose beginning has {n_context} by itself")
-    return sum(values), all(token.greedy for token in answer), len(answer)
-
-
-def _is_greedy(value: float | None, top: Any) -> bool:
-    if value is None or not isinstance(top, dict) or not all(map(is_logprob, top.values())):
-        return False
-    return value >= max(top.values(), default=value)
+    return sum(values), all(greedy for _, greedy in tokens[n_context:]), len(values)
 
 
 def _unsupported(message: str) -> Failure:
@@ -258,10 +230,9 @@ def _unsupported(message: str) -> Failure:
 
 
 BLANKS = str.maketrans("Ġ▁", "  ")  # how some servers show the blank before a token
-Likelihood = tuple[float, bool, int]
 
 
-def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[Likelihood]:
+def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[tuple[float, bool, int]]:
     """Returns the log-likelihood of each letter, whether it is the most likely token, and its number of tokens.
 
     A letter may be a token with or without a blank before it; their probabilities add up. One that is not among the
@@ -279,7 +250,7 @@ def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[Lik
     return [(_sum([p for token, p in tokens if _is(token, letter)]), _is(best, letter), 1) for letter in letters]
 
 
-def of_letters(scores: Sequence[Likelihood], choice: Mapping[str, Any]) -> list[Any]:
+def of_letters(scores: Sequence[tuple[float, bool, int]], choice: Mapping[str, Any]) -> list[Any]:
     """Returns the likelihoods of a question's letters; the first also has how many were not among the tokens."""
     missing = sum(likelihood <= LOWEST for likelihood, *_ in scores)
     details: Details = {"letters": len(scores), "missing_letters": missing}

@@ -1,17 +1,13 @@
-"""Validates the settings of an OpenAI-compatible server, and finds its key in the environment."""
+"""The address of an OpenAI-compatible server, and its key in the environment."""
 
 import ipaddress
 import os
 import re
-from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from afrieval._util.errors import UserError
-from afrieval.config.api_settings import ADDRESS, OPENAI, APIConfig
-from afrieval.config.settings import ModelConfig
-from afrieval.models.backend import check_unsupported
-from afrieval.models.base import Capabilities
-from afrieval.models.credentials import HIDDEN, bare_address, is_address, without_secrets
+from afrieval.config.api_settings import ADDRESS, APIConfig
+from afrieval.models.credentials import HIDDEN
 
 OPENAI_KEY = "OPENAI_API_KEY"
 USUAL = re.compile("[A-Z]+(_[A-Z0-9]+)+")  # a name that is certainly no key, and may be printed
@@ -27,19 +23,6 @@ def address(api: APIConfig) -> str:
 def is_openai(api: APIConfig) -> bool:
     """Returns whether the server is OpenAI's own."""
     return urlsplit(address(api)).hostname == urlsplit(ADDRESS).hostname
-
-
-def api_capabilities(api: APIConfig) -> Capabilities:
-    """Returns the capabilities of a model behind the server, as far as the settings say."""
-    chats = api.endpoint == "chat"
-    return Capabilities(
-        loglikelihood=not chats or api.top_logprobs is not None,
-        rolling=False,
-        chat="messages" if chats else None,
-        count_tokens=False,
-        only_letters=chats,
-        stops=not chats,
-    )
 
 
 def key_of(api: APIConfig) -> str:
@@ -88,47 +71,3 @@ def is_here(url: str) -> bool:
 def without_key(text: str, key: str) -> str:
     """Returns a text without the key, which some servers repeat in messages."""
     return text.replace(key, HIDDEN) if len(key) >= SHORTEST else text
-
-
-# What requests have already, and what would change the form of responses.
-SENT = (
-    "model", "messages", "prompt", "max_tokens", "max_completion_tokens", "temperature", "seed", "stop",
-    "reasoning_effort", "logprobs", "top_logprobs", "echo", "n", "stream",
-)  # fmt: skip
-ENDS = ("/chat/completions", "/completions", "/responses")
-
-
-def check_api(config: ModelConfig) -> None:
-    """Rejects settings that such a server does not have, invalid addresses, and missing prices or packages."""
-    if find_spec("openai") is None:
-        raise UserError(f"model.model_type {OPENAI} needs the package openai", "run `pip install 'afrieval[api]'`")
-    check_unsupported(config)
-    if config.backend_args:
-        name = next(iter(config.backend_args))
-        raise UserError(f"model.backend_args.{name} is not supported by {OPENAI}", "give the options of model.api")
-    _check_address(config.api.base_url)
-    for name, value in config.api.extra_body.items():
-        if name in SENT:
-            hint = "remove it; max_tokens is --eval.max_gen_toks, and other settings are in model.api"
-            raise UserError(f"model.api.extra_body.{name} is not supported: requests have it already", hint)
-        if without_secrets(value, str(name)) != value:
-            hint = "name the environment variable with the key as model.api.key_env"
-            raise UserError(f"model.api.extra_body.{name} may hold a secret, but run.yaml stores it", hint)
-    prices = config.api.prices
-    if config.api.max_cost is not None and None in (prices.input, prices.output):
-        hint = "give model.api.prices.input and model.api.prices.output"
-        raise UserError("model.api.max_cost needs the prices per million tokens", hint)
-
-
-def _check_address(url: str | None) -> None:
-    if url is None:
-        return
-    bare = bare_address(url)
-    if not is_address(url):
-        raise UserError(f"model.api.base_url must be a URL, not {bare!r}", "give one such as http://localhost:8000/v1")
-    if bare != url:
-        hint = "put the key into an environment variable, and give its name as model.api.key_env"
-        raise UserError(f"model.api.base_url ({bare}) must not have a user, password or query", hint)
-    for end in ENDS:
-        if (rest := url.rstrip("/")).endswith(end):
-            raise UserError(f"model.api.base_url must not end in {end}", f"give {rest.removesuffix(end)}")

@@ -114,25 +114,20 @@ def _draw_strip(axes: "Axes", codes: Sequence[str], strip: Strip) -> None:
             axes.plot([bar, bar], [row - 0.4, row + 0.4], color=GREY, linewidth=THICK, zorder=1)
         drawn = [(one, row + shift) for one, shift in zip(strip.series, shifts, strict=True) if code in one.points]
         for one, y in drawn:
-            _draw_point(axes, one, y, one.points[code], factor)
+            value, interval = one.points[code]
+            shape, colour, size = one.mark
+            if interval is not None:
+                axes.plot([end * factor for end in interval], [y, y], color=colour, linewidth=THICK, zorder=2)
+            axes.plot(
+                value * factor, y, shape, markersize=size, markerfacecolor="white" if one.hollow else colour,
+                markeredgecolor=colour, markeredgewidth=THICK, zorder=3,
+            )  # fmt: skip
         if strip.joined:
             ends = [one.points[code][0] * factor for one, _ in drawn]
             axes.plot(ends, [y for _, y in drawn], color=GREY, linewidth=THICK, zorder=2)
     if strip.line == strip.line:  # not NaN
         look: dict[str, Any] = {"color": GREY, "linestyle": ":"} if strip.line else {"color": "black"}
         axes.axvline(strip.line * factor, linewidth=THICK, zorder=1, **look)
-
-
-def _draw_point(axes: "Axes", series: Series, y: float, point: Point, factor: float) -> None:
-    value, interval = point
-    shape, colour, size = series.mark
-    if interval is not None:
-        axes.plot([end * factor for end in interval], [y, y], color=colour, linewidth=THICK, zorder=2)
-    face = "white" if series.hollow else colour
-    axes.plot(
-        value * factor, y, shape, markersize=size, markerfacecolor=face, markeredgecolor=colour,
-        markeredgewidth=THICK, zorder=3,
-    )  # fmt: skip
 
 
 def key_of(series: Sequence[Series]) -> list[Any]:

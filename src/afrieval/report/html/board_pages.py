@@ -1,12 +1,18 @@
 """A leaderboard as a folder of pages that need no server: index, tasks, languages and models."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
+import numpy as np
 from markupsafe import Markup
 
 from afrieval._util.terminal import brief
 from afrieval.analysis.entries import TaskEntries
-from afrieval.analysis.leaderboard import Leaderboard
+from afrieval.analysis.leaderboard import Leaderboard, ModelBoard, ModelStanding
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
 from afrieval.report.boards import (
@@ -21,13 +27,100 @@ from afrieval.report.boards import (
     tasks_table,
 )
 from afrieval.report.formats import csv_files, write
-from afrieval.report.html.board_frame import Charted, averages_of, links_from, page_of, tables_html
-from afrieval.report.html.frame import View, counted, filter_attributes, filters_of, findings_html, framed, link
+from afrieval.report.html.charts import PROMPTS, PUBLISHED, ChartRow, chance_line, chart_column, named_points
+from afrieval.report.html.frame import (
+    View,
+    behind,
+    counted,
+    filter_attributes,
+    filters_of,
+    findings_html,
+    framed,
+    link,
+)
 from afrieval.report.html.heat import board_heats
-from afrieval.report.html.tables import Links, table_html
+from afrieval.report.html.tables import Links, by_prompts, table_html
 from afrieval.report.settings import record_tables
 from afrieval.report.table import Table
-from afrieval.report.values import about_language, bounds_of, language_name
+from afrieval.report.values import SHARE, Bounds, Point, about_language, bounds_of, language_name
+
+
+class Charted(NamedTuple):
+    """A table of models, its rows, their scale, and the share that a random guess has."""
+
+    table: Table
+    standings: Sequence[ModelStanding]
+    bounds: Bounds = SHARE
+    chance: float = math.nan
+
+
+def averages_of(boards: Iterable[ModelBoard], tasks: Sequence[TaskEntries]) -> Iterator[Charted]:
+    """Yields the tables of averages, each with those that lack some of its pairs after it."""
+    for board in boards:
+        sides = [[s for s in board.standings if s.whole == whole] for whole in (True, False)]
+        tables = average_tables(board, tasks)
+        chances = [task.chance for task in tasks if task.task in board.tasks]
+        of_whole = float(np.mean(chances)) if sides[0] and chances else math.nan  # others are over other tasks
+        for table, side in zip(tables, filter(None, sides), strict=True):
+            yield Charted(table, side, PERCENT, of_whole if side is sides[0] else math.nan)
+
+
+def tables_html(tables: Iterable[Charted], links: Links) -> Markup:
+    """Returns tables with a chart of scores and intervals; of each note, only the first is shown."""
+    seen: set[str] = set()
+    sections = []
+    for each in tables:
+        notes = [note for note in each.table.notes if note not in seen]
+        seen.update(notes)
+        sides = [(s.side._replace(prompt_language=""), s.side.prompt_language) for s in each.standings]
+        published = [at for at, s in enumerate(each.standings) if s.side.published]
+        table, rows = by_prompts(replace(each.table, notes=notes), sides, published)
+        charts: dict[str, list[Markup]] = {}
+        if any(standing.interval for standing in each.standings):  # else there is nothing to draw
+            lines, chart_rows = chance_line(each.chance, each.bounds), []
+            for of_model in ([each.standings[at] for at in of_row] for of_row in rows):
+                looks = [PUBLISHED if s.side.published else PROMPTS[s.side.prompt_language != "eng"] for s in of_model]
+                points = [(look, Point(s.score, s.interval)) for look, s in zip(looks, of_model, strict=True)]
+                chart_rows.append(ChartRow(points, named_points(points, each.bounds), lines))
+            charts = dict([chart_column(chart_rows, each.bounds)])
+        shown = table_html(table, charts, links=links)
+        sections.append(behind(table.title, shown, {}) if table.kind == "other average" else shown)
+    return Markup("").join(sections)
+
+
+LONGEST = 60
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # by Windows
+
+
+def file_name(text: str) -> str:
+    """Returns a name without a suffix; texts that differ, even in capital letters only, have different names.
+
+    Short texts of small letters, digits and underscores are their own names. All others end in a part of their hash.
+    """
+    if re.fullmatch(rf"[a-z0-9_]{{1,{LONGEST}}}", text) and not RESERVED.fullmatch(text):
+        return text
+    words = re.sub(r"[^a-z0-9.]+", "-", text.lower().replace("..", "."))[:LONGEST].strip("-.")
+    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:8]
+    return f"{words}-{digest}" if words else digest
+
+
+FOLDERS = {"task": "tasks", "language": "languages", "model": "models"}
+
+
+def page_of(kind: str, name: str) -> str:
+    """Returns the file of a page below the leaderboard's folder; `kind` is task, language or model."""
+    return f"{FOLDERS[kind]}/{file_name(name)}.html"
+
+
+def links_from(up: str, board: Leaderboard) -> Links:
+    """Returns the addresses of all pages about a task, a language or a model.
+
+    `up` leads from the page to the leaderboard's folder: empty, or `../`.
+    """
+    codes = dict.fromkeys(code for _, code in board.pairs)
+    names = {"task": [task.task for task in board.tasks], "language": codes, "model": board.model_names}
+    return {kind: {name: up + page_of(kind, name) for name in of_kind} for kind, of_kind in names.items()}
+
 
 TITLE = "Leaderboard"
 
@@ -107,29 +200,35 @@ def index(board: Leaderboard, data: Iterable[str]) -> bytes:
     named = {average.name: [average] for average in board.averages if average.name in RULES}
     named |= {"families": [average for average in board.averages if average.name not in RULES]}
     titles = {"suite": "Average", "afrobench": "AfroBench's average", "families": "By family"}
+    boards = sorted(board.languages.values(), key=lambda of_language: language_name(of_language.name))
+    languages = Markup("")
+    if boards:
+        note = "Means over the tasks that most models have in the language, in percent of their metrics' ranges."
+        best = best_table(boards, board.tasks)
+        languages = table_html(best, links=links) if best.rows else languages
+        title = "All models in each language"
+        languages += board_heats(title, board.languages, board.order, PERCENT, links, note)
     views = [
         *(View(name, titles[name], tables_html(averages_of(of, board.tasks), links)) for name, of in named.items()),
-        View("languages", "Languages", _languages(board, links)),
+        View("languages", "Languages", languages),
         View("data", "Tasks and data", table_html(tasks_table(board.tasks), links=links) + files + left_out),
     ]
     return _page(board, TITLE, ", ".join(counts), views, filters_of(codes, board.model_names))
 
 
-def _languages(board: Leaderboard, links: Links) -> Markup:
-    boards = sorted(board.languages.values(), key=lambda of_language: language_name(of_language.name))
-    note = "Means over the tasks that most models have in the language, in percent of their metrics' ranges."
-    if not boards:
-        return Markup("")
-    heat = board_heats("All models in each language", board.languages, board.order, PERCENT, links, note)
-    best = best_table(boards, board.tasks)
-    return (table_html(best, links=links) if best.rows else Markup("")) + heat
-
-
 def site(board: Leaderboard) -> dict[str, bytes]:
     """Returns the files of the leaderboard, pages and data, by their paths."""
-    texts: dict[str, str] = {}
-    for name, tables in _data_leaderboard(board).items():
-        texts |= {f"data/{name}.json": write(tables, "json"), **csv_files(f"data/{name}.csv", tables)}
+    tasks, texts = {task.task: task for task in board.tasks}, dict[str, str]()
+    files = {
+        "averages": [table for average in board.averages for table in average_tables(average, board.tasks)],
+        "tasks": [table for name, means in board.means.items() if (table := task_table(means, tasks[name]))],
+        "languages": [best_table(list(board.languages.values()), board.tasks)] if board.languages else [],
+        "scores": [pair_table(of_pair, tasks[task], code) for (task, code), of_pair in board.pairs.items()],
+        "left-out": [left_out_table(board.left_out)] if board.left_out else [],
+    }
+    for name, tables in files.items():
+        if tables:
+            texts |= {f"data/{name}.json": write(tables, "json"), **csv_files(f"data/{name}.csv", tables)}
     data = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}
     codes = dict.fromkeys(code for _, code in board.pairs)
     return {
@@ -139,15 +238,3 @@ def site(board: Leaderboard) -> dict[str, bytes]:
         **{page_of("model", model): model_page(board, model) for model in board.model_names},
         **data,
     }
-
-
-def _data_leaderboard(board: Leaderboard) -> dict[str, list[Table]]:
-    tasks = {task.task: task for task in board.tasks}
-    files = {
-        "averages": [table for average in board.averages for table in average_tables(average, board.tasks)],
-        "tasks": [table for name, means in board.means.items() if (table := task_table(means, tasks[name]))],
-        "languages": [best_table(list(board.languages.values()), board.tasks)] if board.languages else [],
-        "scores": [pair_table(found, tasks[task], code) for (task, code), found in board.pairs.items()],
-        "left-out": [left_out_table(board.left_out)] if board.left_out else [],
-    }
-    return {name: tables for name, tables in files.items() if tables}

@@ -19,22 +19,6 @@ HERE = Path(__file__).parent
 LONGEST = 8_000  # characters: what is longer is not a name, and questions are shortened before
 
 
-def page(template: str, **values: Any) -> bytes:
-    """Returns a page as UTF-8, with style and script in it and a content security policy that allows only these.
-
-    `template` is a file in templates/ that extends base.html.
-    """
-    style, script = (_file(name) for name in ("style.css", "script.js"))
-    allowed = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
-    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
-    text = (
-        _environment()
-        .get_template(template)
-        .render(style=Markup(style), script=Markup(script), policy=Markup(policy), **values)
-    )
-    return text.encode()
-
-
 class View(NamedTuple):
     """A part of a page that is shown at a time; `name` is in its address. It is left out if it has no content."""
 
@@ -52,9 +36,18 @@ def framed(
     about: str = "",
     **values: Any,
 ) -> bytes:
-    """Returns a page of views as UTF-8, with the filters that have several values; `about` is at its foot."""
-    return page(
+    """Returns a page of views as UTF-8, with the filters that have several values; `about` is at its foot.
+
+    Style and script are in it, with a content security policy that allows only these. `template` extends base.html.
+    """
+    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
+    allowed = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    return fragment(
         template,
+        style=Markup(style),
+        script=Markup(script),
+        policy=Markup(policy),
         title=title,
         subtitle=subtitle,
         views=[view for view in views if view.content],
@@ -62,7 +55,7 @@ def framed(
         version=__version__,
         about=about,
         **values,
-    )
+    ).encode()
 
 
 def filters_of(codes: Iterable[str], models: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -119,11 +112,6 @@ def _environment() -> Environment:
 def safe(text: str) -> str:
     """Returns a text with invisible and unwritable characters as escapes; the middle of a very long one is left out."""
     return visible(shortened(text, LONGEST))
-
-
-@cache
-def _file(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

@@ -1,6 +1,6 @@
 """English against native prompts, and what the choice of the prompt does."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from markupsafe import Markup
@@ -9,7 +9,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, LanguageContrast
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
-from afrieval.analysis.scores import PromptMean, over_prompts
+from afrieval.analysis.scores import over_prompts
 from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
 from afrieval.report.html.charts import MEAN, PROMPTS, ChartRow, chance_line, chart_column, in_words, named_points
@@ -21,9 +21,9 @@ from afrieval.report.score_tables import defects_of, marked, naming_rows
 from afrieval.report.values import SHARE, Bounds, Point, bounds_of, shown_change
 from afrieval.report.verdict_words import withheld
 from afrieval.results.cell_scores import CellScores
+from afrieval.scoring.base import Metric
 
 SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
-UNITS = {True: ", in percentage points", False: ""}
 
 
 def native_contrasts(inputs: Inputs) -> list[Contrast]:
@@ -65,44 +65,30 @@ def _of_task_native(contrasts: list[Contrast], cells: list[CellScores]) -> list[
 
 
 def _differences(contrasts: Sequence[Contrast], bounds: Bounds) -> Markup:
-    rows = [{row.language: row for row in contrast.rows} for contrast in contrasts]
-    about = [{"model": str(contrast.fixed.get("model", ""))} for contrast in contrasts]
-    columns = [(side_of(contrast), filter_attributes(of)) for contrast, of in zip(contrasts, about, strict=True)]
+    """Returns a matrix of what native prompts change: languages in rows, models and their settings in columns."""
+    columns = [(c, {row.language: row for row in c.rows}, {"model": str(c.fixed.get("model", ""))}) for c in contrasts]
+
+    def cell(row: LanguageContrast | None, metric: Metric | None, attributes: Markup) -> MatrixCell:
+        if row is None:
+            return MatrixCell(attributes=attributes)
+        interval, why = shown(row.interval, Column("", "changes", "", bounds)), withheld(row, bounds)
+        says = f"95% CI {interval}, n = {row.n}{f', {why}' if why else ''}"
+        mark = {1: "up", -1: "down"}.get(verdict(row, metric) or 0, "")
+        change, key = shown_change(row.difference, bounds), round(row.difference, 6)
+        return MatrixCell(change, interval, says, "", mark, key, attributes)
 
     def line(code: str) -> MatrixRow:
-        cells = [
-            _cell(of.get(code), contrast, bounds, of_column)
-            for of, contrast, of_column in zip(rows, contrasts, about, strict=True)
-        ]
+        cells = [cell(rows.get(code), c.metric, filter_attributes(about)) for c, rows, about in columns]
         return MatrixRow(family_and_name(code)[1], cells, filter_attributes({"language": code}))
 
-    codes = dict.fromkeys(code for of in rows for code in of)
-    notes = [
-        f"Native minus English{UNITS[bounds == SHARE]}. ▲: native prompts help; ▼: they hurt "
+    codes = dict.fromkeys(code for _, rows, _ in columns for code in rows)
+    heads = [(side_of(contrast), filter_attributes(about)) for contrast, _, about in columns]
+    note = (
+        f"Native minus English{', in percentage points' * (bounds == SHARE)}. ▲: native prompts help; ▼: they hurt "
         "(5%, all languages at once)."
-    ]
-    title = f"{contrasts[0].task}: what native prompts change"
-    return matrix(
-        title, "language", columns, by_family(codes, line), notes, filter_attributes({"task": contrasts[0].task})
     )
-
-
-def _cell(row: LanguageContrast | None, contrast: Contrast, bounds: Bounds, about: Mapping[str, str]) -> MatrixCell:
-    if row is None:
-        return MatrixCell(attributes=filter_attributes(about))
-    mark = {1: "up", -1: "down"}.get(verdict(row, contrast.metric) or 0, "")
-    interval = shown(row.interval, Column("", "changes", "", bounds))
-    why = withheld(row, bounds)
-    says = f"95% CI {interval}, n = {row.n}{f', {why}' if why else ''}"
-    return MatrixCell(
-        shown_change(row.difference, bounds),
-        interval,
-        says,
-        "",
-        mark,
-        round(row.difference, 6),
-        filter_attributes(about),
-    )
+    title, about_task = f"{contrasts[0].task}: what native prompts change", {"task": contrasts[0].task}
+    return matrix(title, "language", heads, by_family(codes, line), [note], filter_attributes(about_task))
 
 
 NOTE = "Each line of a chart is a prompt with its 95% interval, in order of their numbers."
@@ -119,24 +105,16 @@ def prompts(inputs: Inputs) -> Markup:
     ]
     content = [findings_html("", sentences)]
     for of_task, prompt_means in with_prompts:
-        task = of_task[0].task
-        content.append(
-            behind(
-                f"{task}: all prompts", _of_task_prompts(of_task, prompt_means), {"task": task}, len(with_prompts) == 1
-            )
-        )
+        task, metric, rows = of_task[0].task, of_task[0].metric, []
+        for mean in prompt_means:
+            points = [Point(cell.score, cell.interval) for cell in mean.cells]
+            pairs = zip(mean.cells, points, strict=True)
+            says = "; ".join(f"prompt {cell.prompt}: {in_words(point, metric.bounds)}" for cell, point in pairs)
+            lines = {MEAN.kind: mean.score, **chance_line(mean.cells[0].chance, metric.bounds)}
+            rows.append(ChartRow([(PROMPTS[0], point) for point in points], says, lines))
+        head, charts = chart_column(rows, metric.bounds, joined=False)
+        (table,) = naming_rows([spread_table(task, prompt_means, metric)], of_task)
+        table = marked(table, defects_of(of_task))
+        shown_table = table_html(replace(table, notes=[NOTE, *table.notes]), {head: charts})
+        content.append(behind(f"{task}: all prompts", shown_table, {"task": task}, len(with_prompts) == 1))
     return Markup("").join(content)
-
-
-def _of_task_prompts(cells: list[CellScores], prompt_means: list[PromptMean]) -> Markup:
-    bounds = cells[0].metric.bounds
-    (table,) = naming_rows([spread_table(cells[0].task, prompt_means, cells[0].metric)], cells)
-    table = marked(table, defects_of(cells))
-    rows = []
-    for mean in prompt_means:
-        points = [Point(cell.score, cell.interval) for cell in mean.cells]
-        values = [f"prompt {c.prompt}: {in_words(point, bounds)}" for c, point in zip(mean.cells, points, strict=True)]
-        lines = {MEAN.kind: mean.score, **chance_line(mean.cells[0].chance, bounds)}
-        rows.append(ChartRow([(PROMPTS[0], point) for point in points], "; ".join(values), lines))
-    head, charts = chart_column(rows, bounds, joined=False)
-    return table_html(replace(table, notes=[NOTE, *table.notes]), {head: charts})

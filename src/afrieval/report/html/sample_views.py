@@ -2,8 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,92 +48,27 @@ class Cut(NamedTuple):
     end: str = ""
 
 
-class Choice(NamedTuple):
-    """An option, or another text whose likelihood was computed.
+def card(row: int, shown: Sequence[tuple[CellScores, Sample]], n_sides: int, room: int) -> dict[str, Any]:
+    """Returns what the page shows of a document, under one prompt or two.
 
-    Attributes:
-        marks: right, picked, or its role.
-        probability: among the options; None for texts that are not options.
-    """
-
-    marks: str
-    text: Cut
-    likelihood: float
-    tokens: int | None
-    probability: float | None
-
-    @property
-    def per_token(self) -> float | None:
-        """The log-likelihood per token."""
-        return self.likelihood / self.tokens if self.tokens else None
-
-
-@dataclass(frozen=True)
-class ShownSample:
-    """A document under one prompt.
-
-    Attributes:
-        prompt_name: such as `English prompt 1`.
-        language: of the prompt, as HTML has it; empty for English.
-        sign: next to the verdict.
-        beginning: what is before the question, such as few-shot examples, if it is long.
-        examples: how many few-shot examples there are.
-        choices: the options; empty for generated answers.
-        has_roles: whether the choices are texts with roles instead of options.
-        thinking: what the model wrote before its answer.
-        answer: as generated; None for likelihoods.
-        extracted: what was taken from it; None if nothing was.
-    """
-
-    prompt_name: str
-    language: str
-    verdict: str
-    sign: str
-    beginning: Cut | None
-    examples: int
-    prompt: Cut | None
-    choices: list[Choice]
-    has_roles: bool
-    thinking: Cut | None
-    answer: Cut | None
-    extracted: str | None
-    notes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Card:
-    """A document, under one prompt or two.
-
-    Attributes:
-        gold: the right answers; empty where they are marked among the choices.
-        fields: those that scores are broken down by, with their values.
-        others: further prompts with their verdicts.
-    """
-
-    row: int
-    gold: list[str]
-    fields: dict[str, str]
-    sides: list[ShownSample]
-    others: list[str]
-
-
-def card(row: int, shown: Sequence[tuple[CellScores, Sample]], n_sides: int, room: int) -> Card:
-    """Returns the card of a document.
-
-    `n_sides` prompts are shown in full, with `room` bytes of text in all.
+    `n_sides` prompts are shown in full, with `room` bytes of text in all; of further ones, the verdict.
     """
     first, sample = shown[0][0], shown[0][1]
     document = sample.get("doc")
     values = document if isinstance(document, dict) else {}
     fields = [*first.declared.get("breakdowns", []), *first.declared.get("grouped_fields", {})]
-    breakdowns = {name: str(values[name]) for name in fields if values.get(name)}
-    each = [_answered(cell, line, room // n_sides) for cell, line in shown[:n_sides]]
-    others = [f"{_prompt(cell)}: {_verdict(cell, line)}" for cell, line in shown[n_sides:]]
-    gold = [] if any(side.choices for side in each) else golds(sample)
-    return Card(row, gold, breakdowns, each, others)
+    sides = [_side(cell, line, room // n_sides) for cell, line in shown[:n_sides]]
+    return {
+        "row": row,
+        "gold": [] if any(side["choices"] for side in sides) else golds(sample),  # choices have marks
+        "fields": {name: str(values[name]) for name in fields if values.get(name)},
+        "sides": sides,
+        "others": [f"{_prompt(cell)}: {_verdict(cell, line)}" for cell, line in shown[n_sides:]],
+    }
 
 
-def _answered(cell: CellScores, sample: Sample, room: int) -> ShownSample:
+def _side(cell: CellScores, sample: Sample, room: int) -> dict[str, Any]:
+    """Returns what the page shows of a document under one prompt."""
     arguments = sample.get("arguments")
     generated = isinstance(sample["resps"][0][0], str)
     prompt = prompt_of(sample) if arguments and (generated or text_of(arguments[0]) != arguments[0][0]) else None
@@ -146,21 +80,21 @@ def _answered(cell: CellScores, sample: Sample, room: int) -> ShownSample:
     folded = len(before) > LONG
     rest = prompt[len(before) :] if prompt and folded else prompt
     outcome, has_roles = _verdict(cell, sample), not generated and bool(sample.get("roles"))
-    return ShownSample(
-        prompt_name=_prompt(cell),
-        language=web_code(cell.language) if cell.prompt_language == "native" else "",
-        verdict=outcome,
-        sign=SIGNS.get(outcome, "" if has_roles or not cell.metric.ranked else PARTLY),
-        beginning=cut(before, room // 4) if folded else None,
-        examples=len(sample.get("fewshot_ids", [])),
-        prompt=None if rest is None else cut(rest, room // 2),
-        choices=[] if generated else _choices(sample, room // 2),
-        has_roles=has_roles,
-        thinking=cut(thinking, room // 8) if thinking else None,
-        answer=None if answer is None else cut(answer, room // 4),
-        extracted=_extracted(sample) if generated else None,
-        notes=_notes(sample),
-    )
+    return {
+        "prompt_name": _prompt(cell),
+        "language": web_code(cell.language) if cell.prompt_language == "native" else "",
+        "verdict": outcome,
+        "sign": SIGNS.get(outcome, "" if has_roles or not cell.metric.ranked else PARTLY),
+        "beginning": cut(before, room // 4) if folded else None,
+        "examples": len(sample.get("fewshot_ids", [])),
+        "prompt": None if rest is None else cut(rest, room // 2),
+        "choices": [] if generated else _choices(sample, room // 2),
+        "has_roles": has_roles,
+        "thinking": cut(thinking, room // 8) if thinking else None,
+        "answer": None if answer is None else cut(answer, room // 4),
+        "extracted": _extracted(sample) if generated else None,
+        "notes": _notes(sample),
+    }
 
 
 def _verdict(cell: CellScores, sample: Sample) -> str:
@@ -196,7 +130,8 @@ def _beginning(prompt: str, sample: Sample) -> str:
     return before + blank
 
 
-def _choices(sample: Sample, room: int) -> list[Choice]:
+def _choices(sample: Sample, room: int) -> list[dict[str, Any]]:
+    """Returns the options with their probabilities among them, or other texts whose likelihood was computed."""
     answers = [answer if isinstance(answer, list) else [answer] for (answer,) in sample["resps"]]
     roles, n = sample.get("roles"), len(answers)
     labels = texts_of(sample) or [f"option {i + 1}" for i in range(n)]
@@ -206,16 +141,21 @@ def _choices(sample: Sample, room: int) -> list[Choice]:
     ]
     marks = {"right": sample.get("gold"), "picked": sample.get("picked")}
     odds = [math.exp(answer[0] - max(a[0] for a in answers)) for answer in answers]
-    return [
-        Choice(
-            marks=NAMED.get(roles[i], roles[i]) if roles else ", ".join(mark for mark, at in marks.items() if at == i),
-            text=cut(text, room // n),
-            likelihood=answer[0],
-            tokens=answer[2] if len(answer) > 2 and isinstance(answer[2], int) else None,
-            probability=None if roles else odds[i] / sum(odds),
+    choices = []
+    for i, (answer, text) in enumerate(zip(answers, texts, strict=True)):
+        picked_or_right = ", ".join(mark for mark, at in marks.items() if at == i)
+        tokens = answer[2] if len(answer) > 2 and isinstance(answer[2], int) else None
+        choices.append(
+            {
+                "marks": NAMED.get(roles[i], roles[i]) if roles else picked_or_right,
+                "text": cut(text, room // n),
+                "likelihood": answer[0],
+                "tokens": tokens,
+                "per_token": answer[0] / tokens if tokens else None,
+                "probability": None if roles else odds[i] / sum(odds),
+            }
         )
-        for i, (answer, text) in enumerate(zip(answers, texts, strict=True))
-    ]
+    return choices
 
 
 def _options(sample: Sample, n: int) -> list[str]:
@@ -230,18 +170,14 @@ def golds(sample: Sample) -> list[str]:
     options, gold = _options(sample, sample.get("n_choices") or 0), sample.get("gold")
     if isinstance(gold, int) and 0 <= gold < len(options):
         return [options[gold]]
-    target, document = as_text(sample.get("target")), sample.get("doc")
-    accepted = _listed(document.get("gold")) if isinstance(document, dict) else []
-    return accepted if target in accepted else [target]
-
-
-def _listed(gold: object) -> list[str]:
-    """Returns all answers that count as right, if a document has several; they are stored as JSON."""
+    target, document = _as_text(sample.get("target")), sample.get("doc")
+    stored = document.get("gold") if isinstance(document, dict) else None
     try:
-        answers = json.loads(gold) if isinstance(gold, str) else None
+        answers = json.loads(stored) if isinstance(stored, str) else None  # of several right answers, all
     except (ValueError, RecursionError):
-        return []
-    return list(map(str, answers)) if isinstance(answers, list) else []
+        answers = None
+    accepted = list(map(str, answers)) if isinstance(answers, list) else []
+    return accepted if target in accepted else [target]
 
 
 def _extracted(sample: Sample) -> str | None:
@@ -251,10 +187,10 @@ def _extracted(sample: Sample) -> str | None:
     answer = sample.get("answer")
     if isinstance(answer, dict) and any(isinstance(value, list) for value in answer.values()):
         return None  # which instructions were followed
-    return None if answer is None else as_text(answer)
+    return None if answer is None else _as_text(answer)
 
 
-def as_text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """Returns an answer as people read it: spans in lines, tags with blanks between them, labels with numbers."""
     if isinstance(value, dict):
         return ", ".join(f"{name}: {of}" for name, of in value.items())
@@ -295,6 +231,13 @@ def samples_html(chosen: ShownDocuments, several: Sequence[str], room: int) -> M
     first = chosen.cells[0]
     varied = [d for d in several if d in ("shots", "answer_form")]
     names = [first.model, *(f"{named(first.dimensions, d)}{'-shot' if d == 'shots' else ''}" for d in varied)]
+    rows = [row for of_kind in chosen.chosen.values() for row in of_kind]
+    read = [(cell, read_rows(Path(str(cell.path)), rows)) for cell in chosen.cells]  # no other lines are parsed
+    cards = [
+        card(row, [(cell, lines[row]) for cell, lines in read], len(read) if kind in (LOST, GAINED) else 1, room)
+        for kind, of_kind in chosen.chosen.items()
+        for row in of_kind
+    ]
     return fragment(
         "samples.html",
         attributes=filter_attributes({"task": first.task, "language": first.language, "model": first.model}),
@@ -308,7 +251,7 @@ def samples_html(chosen: ShownDocuments, several: Sequence[str], room: int) -> M
             )
         ),
         counts=[f"{n:,} {_in_words(kind, chosen.cells)}" for kind, n in chosen.counts.items()],
-        cards=list(_cards(chosen, room)),
+        cards=cards,
         language=web_code(first.language),
     )
 
@@ -328,13 +271,3 @@ def _in_words(kind: str, cells: Sequence[CellScores]) -> str:
 
 def _prompt(cell: CellScores) -> str:
     return f"{WRITTEN[cell.prompt_language]} prompt {cell.prompt}"
-
-
-def _cards(chosen: ShownDocuments, room: int) -> Iterator[Card]:
-    """Yields the cards; no other lines are parsed than those that they show."""
-    rows = [row for of_kind in chosen.chosen.values() for row in of_kind]
-    read = [(cell, read_rows(Path(str(cell.path)), rows)) for cell in chosen.cells]
-    for kind, of_kind in chosen.chosen.items():
-        for row in of_kind:
-            shown = [(cell, lines[row]) for cell, lines in read]
-            yield card(row, shown, len(shown) if kind in (LOST, GAINED) else 1, room)

@@ -1,14 +1,17 @@
-"""Tables as HTML."""
+"""Tables as HTML, and tables with a row for each model, with its numbers under English and under native prompts."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
 
+from afrieval._util.grouping import grouped
 from afrieval._util.terminal import brief
 from afrieval.report.columns import WORDS, with_all_columns
 from afrieval.report.html.frame import filter_attributes, fragment
+from afrieval.report.score_tables import WRITTEN
 from afrieval.report.table import Table
 
 CARDS = ("best",)  # kinds of tables whose rows are cards where there is little room
@@ -32,10 +35,13 @@ def table_html(
     for index, (row, texts) in enumerate(zip(table.rows, table.cells(), strict=True)):
         values = dict(zip(keys, row, strict=True))
         seen = [(k, v) for k, v, column in zip(keys, row, table.columns, strict=True) if column.is_seen]
-        cells = [
-            (text, is_number, _number(value), links.get(key, {}).get(value, ""))
-            for (key, value), text, is_number in zip(seen, texts, numbers, strict=True)
-        ]
+        cells = []
+        for (key, value), text, is_number in zip(seen, texts, numbers, strict=True):
+            first = value[0] if isinstance(value, tuple) and value else value  # by which rows are sorted
+            sorts = isinstance(first, int | float) and not isinstance(first, bool) and not math.isnan(first)
+            cells.append(
+                (text, is_number, round(float(first), 6) if sorts else None, links.get(key, {}).get(value, ""))
+            )
         of_row = [charts_of[index] for charts_of in (charts or {}).values()]
         about = filter_attributes({**table.about, **values})
         rows.append({"attributes": about, "faint": index in table.dimmed, "cells": cells, "charts": of_row})
@@ -53,8 +59,58 @@ def table_html(
     )
 
 
-def _number(value: Any) -> float | None:
-    first = value[0] if isinstance(value, tuple) and value else value
-    if isinstance(first, bool) or not isinstance(first, int | float) or math.isnan(first):
-        return None
-    return round(float(first), 6)
+NUMBERS = ("score", "interval", "rank")  # forms of columns that a row has for each kind of prompts
+KIND = "kind"  # a column that says which prompts a row is of: its heads do, except of published scores
+
+
+def by_prompts(
+    table: Table, sides: Sequence[tuple[Hashable, str]], published: Collection[int] = ()
+) -> tuple[Table, list[list[int]]]:
+    """Returns a table with a row for each model, and the rows that it is made of, those of English prompts first.
+
+    Texts that differ are joined; of other columns, such as the number of documents, the first row counts. A table in
+    which no model has both kinds of prompts stays as it is.
+
+    Args:
+        table: a row for each model and kind of prompts.
+        sides: of each row, what it is about but for the language of its prompts, and that language.
+        published: the rows of published scores.
+    """
+    models = list(grouped(range(len(sides)), lambda row: sides[row][0]).values())
+    if all(len(of_model) == 1 for of_model in models):
+        return table, [[at] for at in range(len(table.rows))]
+    doubled = [at for at, column in enumerate(table.columns) if column.form in NUMBERS]
+    single = [at for at, c in enumerate(table.columns) if at not in doubled and (c.key != KIND or published)]
+    same = [
+        at for at in single if at < doubled[0] and all(len({table.rows[row][at] for row in of}) == 1 for of in models)
+    ]
+    first = [at for at in single if at in same or table.columns[at].key == KIND]
+    last = [at for at in single if at not in first]
+    numbers = []
+    for kind, written in WRITTEN.items():
+        for column in (table.columns[at] for at in doubled):
+            key = column.key or column.name
+            head = {"mean": written, "score": f"{column.name}, {written}"}.get(key, column.name)
+            numbers.append(column._replace(name=head.removeprefix("score, "), key=f"{kind} {key}"))
+    rows = []
+    for of_model in models:
+        of_kinds = {sides[at][1]: table.rows[at] for at in of_model}
+        doubles = [of_kinds[kind][at] if kind in of_kinds else None for kind in WRITTEN for at in doubled]
+        shown = {}
+        for index in single:
+            values = list(dict.fromkeys(table.rows[row][index] for row in of_model))
+            texts = sorted(value for value in values if isinstance(value, str))  # English prompts come first
+            shown[index] = "; ".join(texts) if 1 < len(texts) == len(values) else values[0]
+        if not {*of_model} & {*published}:
+            shown |= {at: None for at in single if table.columns[at].key == KIND}
+        rows.append([*(shown[at] for at in first), *doubles, *(shown[at] for at in last)])
+    made_of = [sorted(of_model, key=lambda row: [*WRITTEN].index(sides[row][1])) for of_model in models]
+    faint = [at for at, of_model in enumerate(models) if {*of_model} <= {*table.dimmed}]
+    columns = [*(table.columns[at] for at in first), *numbers, *(table.columns[at] for at in last)]
+    return replace(table, columns=columns, rows=rows, dimmed=faint), made_of
+
+
+def _joined(table: Table, rows: Sequence[int], column: int) -> Any:
+    values = list(dict.fromkeys(table.rows[row][column] for row in rows))
+    texts = sorted(value for value in values if isinstance(value, str))  # English prompts come before native ones
+    return "; ".join(texts) if 1 < len(texts) == len(values) else values[0]

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.base import TEXT, Likelihood, Response
-from afrieval.scoring.registry import Spec
 from afrieval.scoring.responses import of_likelihoods
 from afrieval.tasks.answers.cell_values import label_text, normalise, parse_list
 from afrieval.tasks.data.document import Document
@@ -73,10 +72,6 @@ class AnswerType:
         """Returns the types of spans, or the tags, that answers consist of."""
         return spec.tags
 
-    def further_metrics(self, spec: TaskFile) -> Sequence[Spec]:
-        """Returns the metrics that a task has besides those of its kind."""
-        return ()
-
     def prepare(self, spec: TaskFile, rows: list[Row], language: str) -> list[Row]:
         """Returns rows with what their answers need, besides the columns of the file, in a language."""
         return rows
@@ -89,6 +84,10 @@ class AnswerType:
     def parse(self, cell: Any) -> Any:
         """Converts what a row has to the right answer; None if it has none."""
         return normalise(cell) or None
+
+    def gold(self, spec: TaskFile, row: Row) -> Any:
+        """Returns the right answer of a row; None if it has none."""
+        return self.parse(self.cell(spec, row))
 
     def parse_row(
         self, spec: TaskFile, row: Row, document: Document, text: Callable[[Any], str], where: str
@@ -105,7 +104,7 @@ class AnswerType:
         Raises:
             UserError: if a cell has not the form that the task file says.
         """
-        gold = self.parse(self.cell(spec, row))
+        gold = self.gold(spec, row)
         if spec.judge and not spec.judge.is_scale and gold not in spec.judge.levels:
             gold = None
         return self.answered(spec, row, document, (), gold)

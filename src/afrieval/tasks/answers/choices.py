@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -13,7 +13,6 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.base import CHOICE
-from afrieval.scoring.registry import OF_LABELS, Spec
 from afrieval.tasks.answers.base import AnswerType, Row, require
 from afrieval.tasks.answers.cell_values import digits, label_text, normalise, parse_list
 from afrieval.tasks.data.document import Document
@@ -39,10 +38,6 @@ class Index(AnswerType):
         """Refuses choices besides labels, and neither."""
         require(bool(spec.choices) != bool(spec.labels), "either choices or labels must be given")
         super().check(spec)
-
-    def further_metrics(self, spec: TaskFile) -> Sequence[Spec]:
-        """Returns metrics that do not depend on how long the words for labels are."""
-        return OF_LABELS if spec.labels else ()
 
     def parse_row(
         self, spec: TaskFile, row: Row, document: Document, text: Callable[[Any], str], where: str

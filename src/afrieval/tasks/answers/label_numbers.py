@@ -55,7 +55,7 @@ class Levels(AnswerType):
     ) -> Document:
         """Returns a document with the numbers of its labels; the labels that its language has are its choices."""
         choices = tuple(label for label in spec.labels if label in row[RATINGS] or label == NONE)
-        return self.answered(spec, row, document, choices, self.parse(self.cell(spec, row)))
+        return self.answered(spec, row, document, choices, self.gold(spec, row))
 
     def shown(self, gold: Any) -> str:
         """Returns each label with its number."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.base import SPANS
@@ -13,23 +13,6 @@ from afrieval.tasks.declaration.task_file import TaskFile
 
 TOKENS = "tokens"  # the column of tokens
 BETWEEN_SPANS = " $$ "  # in the text of spans that XTREME-UP and mT5 write, as in `TIME: noon $$ DATE: today`
-
-
-class Tagged(NamedTuple):
-    """A sentence whose tokens have tags, or one with a text of its spans.
-
-    Attributes:
-        tokens: its tokens; None if spans are given as a text.
-        tags: as the data have them: names, or numbers that count from 0; or the text of its spans.
-        names: of all tags, in the order of the data's numbers; or of the types of spans.
-    """
-
-    tokens: Any
-    tags: Any
-    names: Sequence[str]
-
-    def __repr__(self) -> str:
-        return repr(self.tags)  # what the answer's column has, for messages
 
 
 class Tags(AnswerType):
@@ -45,17 +28,13 @@ class Tags(AnswerType):
         """Returns rows whose tokens are lists."""
         return [{**row, TOKENS: parse_list(row[TOKENS])} for row in rows]
 
-    def cell(self, spec: TaskFile, row: Row) -> Tagged:
-        """Returns the tokens of a row with their tags."""
-        return Tagged(row.get(TOKENS), super().cell(spec, row), spec.tags)
-
-    def parse(self, cell: Tagged) -> list[Pair] | None:
+    def gold(self, spec: TaskFile, row: Row) -> list[Pair] | None:
         """Returns each token with the name of its tag; None if they do not match, or a token is empty."""
-        tokens, tags = parse_list(cell.tokens), parse_list(cell.tags)
+        tokens, tags = parse_list(row[TOKENS]), parse_list(self.cell(spec, row))
         if not tokens or tags is None or len(tokens) != len(tags):
             return None
         texts = [" ".join((label_text(token) or normalise(token)).split()) for token in tokens]
-        names = {**{str(n): name for n, name in enumerate(cell.names)}, **{name: name for name in cell.names}}
+        names = {**{str(n): name for n, name in enumerate(spec.tags)}, **{name: name for name in spec.tags}}
         tag_names = [names.get(normalise(tag).removesuffix(".0"), "") for tag in tags]
         return [[*pair] for pair in zip(texts, tag_names, strict=True)] if all(texts) and all(tag_names) else None
 
@@ -73,9 +52,9 @@ class Spans(Tags):
             raise UserError(f"tags has {odd[0]!r}, but must have O, B-TYPE and I-TYPE", "correct it")
         return types(spec.tags)
 
-    def parse(self, cell: Tagged) -> list[Pair] | None:
+    def gold(self, spec: TaskFile, row: Row) -> list[Pair] | None:
         """Returns the spans of a sentence."""
-        pairs = super().parse(cell)
+        pairs = super().gold(spec, row)
         return None if pairs is None else spans(*zip(*pairs, strict=True))
 
     def shown(self, gold: Any) -> str:
@@ -94,13 +73,13 @@ class ListedSpans(Tags):
         """Returns rows as they are, since there are no tokens."""
         return rows
 
-    def parse(self, cell: Tagged) -> list[Pair] | None:
+    def gold(self, spec: TaskFile, row: Row) -> list[Pair] | None:
         """Returns the spans of a text; an empty text has none."""
-        if not isinstance(cell.tags, str):
+        if not isinstance(cell := self.cell(spec, row), str):
             return None
-        entries = [entry.partition(":") for entry in label_text(cell.tags).split(BETWEEN_SPANS) if entry]
+        entries = [entry.partition(":") for entry in label_text(cell).split(BETWEEN_SPANS) if entry]
         pairs = [[kind.strip(), " ".join(text.split())] for kind, _, text in entries]
-        return pairs if all(kind in cell.names and text for kind, text in pairs) else None
+        return pairs if all(kind in spec.tags and text for kind, text in pairs) else None
 
     def shown(self, gold: Any) -> str:
         """Returns the spans with their types."""

@@ -1,14 +1,18 @@
-"""Answers that are numbers or texts, or anything that follows instructions."""
+"""Answers that are numbers or texts, or anything that follows instructions; and texts that are measured instead."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
+from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
-from afrieval.scoring.base import INSTRUCTED, NUMBER, TEXTS, WEIGHTS, Response
+from afrieval.scoring.base import INSTRUCTED, LIKELIHOODS, NUMBER, TEXTS, WEIGHTS, Likelihood, Response
 from afrieval.scoring.extract.phrase import last_boxed
-from afrieval.tasks.answers.base import AnswerType, Row
+from afrieval.scoring.responses import details_of
+from afrieval.scoring.tokens import tokens_of
+from afrieval.tasks.answers.base import AnswerType, Row, defect_of
 from afrieval.tasks.answers.cell_values import normalise, parse_entries, parse_list, whole_number
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.schema import AnswerSpec
 from afrieval.tasks.declaration.task_file import TaskFile
 
@@ -77,20 +81,6 @@ class Entries(AnswerType):
         return ", ".join(gold)
 
 
-class Weighted(NamedTuple):
-    """Right answers of which some weigh more, such as those that more people gave.
-
-    Attributes:
-        entries: a list of maps.
-        texts: the keys in a map that have an answer, or a list of ways to write it.
-        weight: the key that has its weight.
-    """
-
-    entries: Any
-    texts: Sequence[str]
-    weight: str
-
-
 class WeightedTexts(AnswerType):
     """Several texts that differ in weight."""
 
@@ -98,20 +88,15 @@ class WeightedTexts(AnswerType):
     keys = frozenset({"weights"})
     lists = True
 
-    def cell(self, spec: TaskFile, row: Row) -> Weighted | Any:
-        """Returns the maps of a row with the keys that have texts and weights."""
-        entries = super().cell(spec, row)
-        declared = spec.answer
-        weighs = isinstance(declared, AnswerSpec) and declared.weight
-        return Weighted(entries, declared.texts, declared.weight) if weighs else entries  # type: ignore[union-attr, arg-type]
-
-    def parse(self, cell: Any) -> dict[str, float] | None:
+    def gold(self, spec: TaskFile, row: Row) -> dict[str, float] | None:
         """Returns each right text with its weight as a share of the highest; None if none has any."""
-        weights: dict[str, float] = {}
-        for entry in parse_list(cell.entries) or ():
-            if not isinstance(entry, dict) or not isinstance(weight := entry.get(cell.weight), int | float):
+        declared, weights = spec.answer, dict[str, float]()
+        if not isinstance(declared, AnswerSpec):
+            return None
+        for entry in parse_list(self.cell(spec, row)) or ():
+            if not isinstance(entry, dict) or not isinstance(weight := entry.get(declared.weight), int | float):
                 return None
-            for text in (normalise(way) for key in cell.texts for way in parse_list(entry.get(key)) or ()):
+            for text in (normalise(way) for key in declared.texts for way in parse_list(entry.get(key)) or ()):
                 weights[text] = max(weights.get(text, 0.0), float(weight))
         most = max(weights.values(), default=0.0)
         return {text: weight / most for text, weight in weights.items() if text and weight > 0} or None
@@ -152,3 +137,38 @@ class Instructions(AnswerType):
     def shown(self, gold: Any) -> str:
         """Returns the names of the instructions."""
         return ", ".join(gold["instruction_id_list"])
+
+
+class MeasuredTexts(AnswerType):
+    """Texts with roles, whose likelihood is measured, and of which none is right."""
+
+    form = LIKELIHOODS
+    missing = "an empty or missing text"
+    keys = frozenset({"texts"})
+    only_form = "text"
+    lists = True
+
+    def parse_row(
+        self, spec: TaskFile, row: Row, document: Document, text: Callable[[Any], str], where: str
+    ) -> Document:
+        """Returns a document with its texts as choices, and their roles, in the order of the task file."""
+        pairs: list[tuple[str, str]] = []
+        for role, column in spec.texts.items():
+            cells = [] if row[column] is None or row[column] != row[column] else parse_list(row[column])
+            if cells is None or not all(isinstance(cell, str | int | float) or cell is None for cell in cells):
+                problem = f"{where}: column {column!r} must be a text or a list of texts, not {row[column]!r:.60}"
+                raise UserError(problem, "correct the row")
+            texts = [text(cell) for cell in cells]
+            if not texts or "" in texts:
+                return replace(document, defect=self.missing)
+            pairs += [(role, each) for each in texts]
+        roles, choices = zip(*pairs, strict=True)
+        return replace(document, choices=choices, gold=0, defect=defect_of(document.fields, (), None), roles=roles)
+
+    def of_likelihoods(self, outputs: Sequence[Any], neutral: Sequence[Sequence[float]]) -> Response:
+        """Returns the response that the likelihoods of texts and their tokens are."""
+        likelihoods = []
+        for output in outputs:  # it is a number if nothing else was asked for
+            likelihood = Likelihood(*output) if isinstance(output, tuple | list) else Likelihood(output, False)
+            likelihoods.append(likelihood._replace(tokens=tokens_of(details_of(output))))
+        return Response(None, likelihoods=likelihoods)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from afrieval._util.errors import UserError
-from afrieval.models.answer_file import Replayed
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
 from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import Sample
@@ -188,7 +188,7 @@ class Cell(Protocol):
         """Returns input for checks of a loaded model; None if there is none, or it is slow to compute."""
         return None
 
-    def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
+    def rescore(self, stored: AnswerFile, samples: Iterator[Sample]) -> Iterator[Sample]:
         """Yields samples with the scores that their answers get now; only cells of declared tasks support it.
 
         Raises:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from afrieval._util.errors import UserError
-from afrieval.models.base import ModelFacts
+from afrieval.models.base import LanguageModel
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.examples import Fit, Fitting, Tokens, dropping
 from afrieval.tasks.cells.questions import Questions
@@ -14,7 +14,7 @@ SOME_WORDS, PAGES, THOUGHTS = 32, 2048, 16_384
 BLANK_LINE, LINE_END = "\n\n", "\n"
 
 
-def generation(questions: Questions, lm: ModelFacts) -> Generation:
+def generation(questions: Questions, lm: LanguageModel) -> Generation:
     """Returns the limits of a cell's generated answers.
 
     Args:
@@ -45,7 +45,7 @@ def generation(questions: Questions, lm: ModelFacts) -> Generation:
     return Generation(most, () if settings.chat_template else _stop(questions), settings.thinking_end, runs_on)
 
 
-def _room(questions: Questions, lm: ModelFacts) -> int:
+def _room(questions: Questions, lm: LanguageModel) -> int:
     """Returns a limit in tokens.
 
     A limit that suits English truncates Amharic, whose letters need several tokens each in most
@@ -101,7 +101,7 @@ def _stop(questions: Questions) -> tuple[str, ...]:
     return ends if questions.task.chain_of_thought and not questions.shots else (BLANK_LINE, *ends)
 
 
-def fit_of(questions: Questions, lm: ModelFacts, generation: Generation | None) -> Fitting | None:
+def fit_of(questions: Questions, lm: LanguageModel, generation: Generation | None) -> Fitting | None:
     """Returns how the questions of a cell fit a model; None if the task does not ask for it."""
     name, drops = questions.task.fit, questions.task.examples.drop and questions.shots > 0
     if lm.max_length == float("inf") or not (name or drops):

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval.models.answer_file import Replayed
+from afrieval.models.answer_file import AnswerFile
+from afrieval.models.base import UnknownTokenizer
 from afrieval.results.changes import alike
 from afrieval.results.samples import DROPPED, WITHHELD, Sample
 from afrieval.scoring.learned import JUDGED, RATINGS, learned_of, with_learned
@@ -86,13 +87,13 @@ OF_MODEL = ("fewshot_ids", "details", "fitted")  # what no answer says, and its 
 KEPT = (*OF_MODEL, JUDGED, RATINGS)
 
 
-def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
+def rescored(questions: Questions, stored: AnswerFile, samples: Iterator[Sample]) -> Iterator[Sample]:
     """Yields samples with the scores that their answers get now; unchanged samples are yielded as they are.
 
     Raises:
         UserError: if a document, prompt or limit has changed, or a metric cannot be computed.
     """
-    limits = generation(questions, model) if questions.generates else None
+    limits = generation(questions, UnknownTokenizer()) if questions.generates else None
     scorer, language = questions.scorer(limits or UNENDED), questions.task.answers_in(questions.language)
     for document, sample in zip(questions.documents, samples, strict=True):
         if what := next(_differences(questions, document, sample, limits), None):
@@ -105,7 +106,7 @@ def rescored(questions: Questions, model: Replayed, samples: Iterator[Sample]) -
             if metric.name in sample["metrics"] and (why := metric.missing(language)):
                 problem = f"{questions.name} has {metric.name}, which cannot be computed here: {why}"
                 raise UserError(problem, "provide it")
-        line = _again(questions, document, sample, scorer, partial(model.recall, questions.request))
+        line = _again(questions, document, sample, scorer, partial(stored.recall, questions.request))
         yield sample if alike(sample, line) else line
 
 

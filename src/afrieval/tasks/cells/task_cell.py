@@ -8,7 +8,7 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import one_line
 from afrieval.languages import LANGUAGES
-from afrieval.models.answer_file import Replayed
+from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
 from afrieval.results.samples import Sample
 from afrieval.scoring.extract import switches
@@ -192,9 +192,9 @@ class TaskCell(Questions, Cell):
         rows = [(d, answered.get(i), scores.get(i), shown.get(i), usage.get(i)) for d, i in numbered]
         return CellResult([document_line(self, *each) for each in rows])
 
-    def rescore(self, model: Replayed, samples: Iterator[Sample]) -> Iterator[Sample]:
+    def rescore(self, stored: AnswerFile, samples: Iterator[Sample]) -> Iterator[Sample]:
         """Yields stored samples with the scores that their answers get now."""
-        return rescored(self, model, samples)
+        return rescored(self, stored, samples)
 
     @property
     def complete(self) -> bool:

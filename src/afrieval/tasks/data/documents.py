@@ -16,8 +16,7 @@ from afrieval.scoring.texts import without_marks
 from afrieval.tasks.answers.cell_values import digits, label_text, normalise
 from afrieval.tasks.answers.choices import CELL_TYPES
 from afrieval.tasks.data.document import Document
-from afrieval.tasks.declaration.grouped_fields import with_groups
-from afrieval.tasks.declaration.schema import column_names
+from afrieval.tasks.declaration.schema import GroupedField, column_names
 from afrieval.tasks.declaration.spec import TaskSpec
 
 HEADING = re.compile(r"[^:፡፦፥\d\n]{1,60}(?::|[፡፦፥](?=[\s*_]))[*_]*\s*")  # Ge'ez colons; one of them also divides words
@@ -59,6 +58,34 @@ def _with_group_as_answer(spec: TaskSpec, rows: list[dict[str, Any]], where: str
         return None if DEFECT in row else with_groups(spec.fields, texts, f"{where}, row {number}")[name]
 
     return [{**row, name: answer(number, row)} for number, row in enumerate(rows)]
+
+
+def with_groups(fields: Mapping[str, Any], texts: dict[str, str], where: str) -> dict[str, str]:
+    """Returns the fields of a row with its groups, in the order of the task file.
+
+    Args:
+        fields: of the task, as in its file.
+        texts: the other fields of the row; one without text is in no group, and the group's name is empty too.
+        where: the row, for messages.
+
+    Raises:
+        UserError: if a value is in no group.
+    """
+    if not any(isinstance(of, GroupedField) for of in fields.values()):
+        return texts
+    completed: dict[str, str] = {}
+    for name, field in fields.items():
+        if not isinstance(field, GroupedField):
+            completed[name] = texts[name]
+            continue
+        value = completed[field.of]
+        if value and value not in field.group_of:
+            raise UserError(
+                f"{where}: {field.of} {value!r} is in no group of {name}",
+                f"correct the row, or add the value to fields.{name}.groups in the task file",
+            )
+        completed[name] = field.group_of[value] if value else ""
+    return completed
 
 
 def keyed(spec: TaskSpec, rows: Sequence[Mapping[str, Any]], documents: list[Document]) -> list[Document]:
@@ -165,18 +192,14 @@ def _document(spec: TaskSpec, number: int, row: dict[str, Any], where: str) -> D
     where = f"{where}, row {number}"
     document = Document(number, with_groups(spec.fields, texts, where), (), None)
     document = spec.scoring.answer.parse_row(spec, row, document, partial(_text, spec), where)
-    document = _shuffled(spec, document) if spec.shuffle else document
+    if spec.shuffle:  # the order of choices depends on the row's number alone, and so not on the language
+        n_choices = range(len(document.choices))
+        keys = [hashlib.sha256(f"{spec.fewshot_source}:{number}:{n}".encode()).digest() for n in n_choices]
+        order = sorted(n_choices, key=keys.__getitem__)
+        gold = None if document.gold is None else order.index(document.gold)
+        document = replace(document, choices=tuple(document.choices[n] for n in order), gold=gold)
     defect = spec.scoring.kind.defect(document)
     return replace(document, gold=None, defect=defect) if defect else document
-
-
-def _shuffled(spec: TaskSpec, document: Document) -> Document:
-    """Returns a document whose choices have an order that depends on its number alone, and so not on the language."""
-    choices = document.choices
-    keys = [hashlib.sha256(f"{spec.fewshot_source}:{document.id}:{n}".encode()).digest() for n in range(len(choices))]
-    order = sorted(range(len(choices)), key=keys.__getitem__)
-    gold = None if document.gold is None else order.index(document.gold)
-    return replace(document, choices=tuple(choices[n] for n in order), gold=gold)
 
 
 def _is_tokens(value: Any) -> bool:

@@ -160,13 +160,10 @@ class TranslateSpec:
 
 
 @dataclass(frozen=True)
-class JoinSpec:
-    """Another data set that rows are completed from.
+class JoinSpec(TranslateSpec):
+    """Another data set that rows are completed from; its file is as in `data.files`.
 
     Attributes:
-        hub: dataset repository on the hub.
-        revision: branch, tag or commit of it.
-        file: as in `data.files`.
         split: the split of it.
         key: column of the task's rows by which the other rows are found.
         other_key: column of the other with the same text, ignoring whitespace and case.
@@ -174,11 +171,6 @@ class JoinSpec:
         dialog: whether the task's column has a serialised dialog, whose first turn is the text.
     """
 
-    __pydantic_config__ = CLOSED
-
-    hub: str
-    revision: str
-    file: str
     split: Text
     key: Text
     other_key: Text

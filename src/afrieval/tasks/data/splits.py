@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, parallel_rows, read_rows
-from afrieval.tasks.data.complete_rows import recorded_documents
+from afrieval.tasks.data.complete_rows import joined, recorded_documents
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.documents import check_columns, documents
 from afrieval.tasks.data.files import HUB, SAMPLES, DataFile, SplitFiles, data_files, expected, repositories
 from afrieval.tasks.data.hub import commit
-from afrieval.tasks.data.join import joined
 from afrieval.tasks.data.lock import DataLock
 from afrieval.tasks.data.schema import conversion, fill, filled
 from afrieval.tasks.declaration.known_facts import marked
@@ -167,19 +166,18 @@ def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[
     maps: list[dict[str, str | list[str]]] = conditions if isinstance(conditions, list) else [conditions]
     if columns := [*dict.fromkeys([*(column for each in maps for column in each), *once])]:
         check_columns(columns, rows, spec.name, where)
-    rows = next(filter(None, ([row for row in rows if _begins(row, each)] for each in maps)), [])
+
+    def begins(row: Row, texts: Mapping[str, str | list[str]]) -> bool:
+        allowed = {column: (text,) if isinstance(text, str) else tuple(text) for column, text in texts.items()}
+        return all(str(row[column]).startswith(beginnings) for column, beginnings in allowed.items())
+
+    rows = next(filter(None, ([row for row in rows if begins(row, each)] for each in maps)), [])
     if not once:
         return rows
     firsts: dict[tuple[str, ...], Row] = {}
     for row in rows:
         firsts.setdefault(tuple(str(row[column]) for column in once), row)
     return [*firsts.values()]
-
-
-def _begins(row: Row, texts: Mapping[str, str | list[str]]) -> bool:
-    """Returns whether the text of each column begins with the text for it, or with one of several."""
-    begins = {column: (text,) if isinstance(text, str) else tuple(text) for column, text in texts.items()}
-    return all(str(row[column]).startswith(allowed) for column, allowed in begins.items())
 
 
 def source_of(spec: TaskSpec, source: str) -> str:

@@ -1,16 +1,15 @@
 """Checks that the keys of a task file do not contradict each other."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from afrieval._util.errors import UserError
+from afrieval._util.errors import UserError, nearest
 from afrieval.languages import LANGUAGES
 from afrieval.scoring.rubric import Rubric, is_scale
 from afrieval.tasks.answers.base import require
 from afrieval.tasks.data.schema import alternatives, conversion, patterns_of
-from afrieval.tasks.declaration.grouped_fields import check_grouped_fields
 from afrieval.tasks.declaration.schema import WITH_COLUMNS, GroupedField, column_names
 from afrieval.tasks.declaration.task_file import TaskFile
 from afrieval.tasks.declaration.task_scoring import Scoring
@@ -36,7 +35,7 @@ def check_consistent(spec: TaskFile, scored: Scoring, keys: Any, path: Path) -> 
     """Rejects a task whose keys contradict each other."""
     check_names(spec.fields, RESERVED, f"{path}: fields")
     check_names(spec.data.parts, (*PLACEHOLDERS, "split", *spec.options), f"{path}: data.parts")
-    check_grouped_fields(spec.fields, path)
+    _check_grouped_fields(spec.fields, path)
     try:
         _check_placeholders(spec)
         require(spec.name == path.parent.name, f"name is {spec.name!r}, but its folder is {path.parent.name!r}")
@@ -53,6 +52,32 @@ def check_consistent(spec: TaskFile, scored: Scoring, keys: Any, path: Path) -> 
             _check_rubric(spec.judge, spec, scored)
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
+
+
+def _check_grouped_fields(fields: Mapping[str, Any], path: Path) -> None:
+    """Rejects groups of a field that is not declared before them, and values in two groups or of no group."""
+    before: dict[str, Any] = {}
+    for name, field in fields.items():
+        if isinstance(field, GroupedField):
+            _check_groups(name, field, before, path)
+        before[name] = field
+
+
+def _check_groups(name: str, field: GroupedField, before: Mapping[str, Any], path: Path) -> None:
+    if field.of not in before:
+        hint = f"name a field that stands before {name}: {', '.join(before) or 'none does'}"
+        raise UserError(f"{path}: fields.{name} is of {field.of!r}, which is not declared before it", hint)
+    values, below = [value for group in field.groups.values() for value in group], before[field.of]
+    if twice := [value for value in values if values.count(value) > 1]:
+        raise UserError(f"{path}: fields.{name} has {twice[0]!r} twice", "leave it in one group")
+    if not isinstance(below, GroupedField):
+        return
+    if unknown := [value for value in values if value not in below.groups]:
+        problem = f"{path}: fields.{name} has {unknown[0]!r}, which {field.of} does not have"
+        raise UserError(problem, nearest(unknown[0], list(below.groups)))
+    if missing := [value for value in below.groups if value not in values]:
+        cure = "correct fields; the documentation page 'Add a task' describes groups of values"
+        raise UserError(f"{path}: fields.{name} has no group for {missing[0]!r} of {field.of}", cure)
 
 
 def _check_placeholders(spec: TaskFile) -> None:

@@ -1,6 +1,6 @@
-"""Kinds of tasks: an answer type, an extractor and metrics, which a task file may override."""
+"""Answer types by name, and kinds of tasks: an answer type, an extractor and metrics; a task file may override them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,46 @@ from afrieval._util.stamps import digest
 from afrieval.scoring import registry
 from afrieval.scoring.registry import Spec
 from afrieval.tasks.answers.base import AnswerType, require
-from afrieval.tasks.answers.registry import ANSWERS
+from afrieval.tasks.answers.choices import Index, Label
+from afrieval.tasks.answers.label_numbers import LabelSet, Levels
+from afrieval.tasks.answers.spans import ListedSpans, Spans, Tags
+from afrieval.tasks.answers.written import (
+    Entries,
+    Instructions,
+    Mathematics,
+    MeasuredTexts,
+    Number,
+    Open,
+    Texts,
+    WeightedTexts,
+)
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.schema import DerivedSpec
 from afrieval.tasks.declaration.task_file import AnswerForm, TaskFile
+
+ANSWERS: Registry[AnswerType] = Registry(
+    "answer type",
+    "afrieval.answer_types",
+    {
+        "index": Index(),
+        "label": Label(),
+        "number": Number(),
+        "text": AnswerType(),
+        "open": Open(),
+        "texts": Texts(),
+        "entries": Entries(),
+        "spans": Spans(),
+        "listed_spans": ListedSpans(),
+        "tags": Tags(),
+        "weighted": WeightedTexts(),
+        "labels": LabelSet(),
+        "levels": Levels(),
+        "likelihoods": MeasuredTexts(),
+        "mathematics": Mathematics(),
+        "instructions": Instructions(),
+    },
+    needs=("parse_row",),
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +67,8 @@ class Kind:
         keys: a dataclass of further keys of task files, with defaults; None for none.
         of_each_name: a metric for each type of spans; empty for none.
         digest: the hash of the user's file that defines it; empty for others.
+        check: refuses a task file and its further keys, besides what the answer type refuses.
+        defect: returns why a document should not be scored, besides what the answer type says; usually empty.
     """
 
     answer: str | AnswerType
@@ -41,33 +79,19 @@ class Kind:
     keys: type[Any] | None = None
     of_each_name: str = ""
     digest: str = ""
+    check: Callable[[TaskFile, Any], None] = lambda spec, keys: None
+    defect: Callable[[Document], str] = lambda document: ""
 
     def metrics_of(self, names: Sequence[str]) -> list[Spec]:
         """Returns its metrics, with those of each type of spans."""
         return [*self.metrics, *({"name": self.of_each_name, "type": name} for name in names if self.of_each_name)]
 
-    def check(self, spec: TaskFile, keys: Any) -> None:
-        """Refuses a task file whose keys do not suit the kind, besides what the answer type refuses.
-
-        Args:
-            spec: the task file.
-            keys: its further keys; None if the kind has none.
-        """
-
-    def defect(self, document: Document) -> str:
-        """Returns why a document should not be scored, besides what the answer type says; usually empty."""
-        return ""
-
 
 UNMARKED = "no marks to restore"  # often because the author wrote none: copying would be right
 
 
-class Restoration(Kind):
-    """Marks are restored to a text."""
-
-    def defect(self, document: Document) -> str:
-        """Returns a defect if there is nothing to restore."""
-        return UNMARKED if document.gold in document.fields.values() else ""
+def _unmarked(document: Document) -> str:
+    return UNMARKED if document.gold in document.fields.values() else ""
 
 
 @dataclass(frozen=True)
@@ -85,12 +109,8 @@ class TextKeys:
     tokens: Positive | None = None
 
 
-class LikelihoodsOfTexts(Kind):
-    """The likelihood of texts is measured."""
-
-    def check(self, spec: TaskFile, keys: TextKeys) -> None:
-        """Refuses a number of tokens of texts that are not whole."""
-        require(spec.request == "rolling" or keys.tokens is None, "tokens needs request rolling")
+def _check_tokens(spec: TaskFile, keys: TextKeys) -> None:
+    require(spec.request == "rolling" or keys.tokens is None, "tokens needs request rolling")
 
 
 KINDS_FILE = "kinds.py"  # next to a task file
@@ -113,15 +133,15 @@ KINDS: Registry[Kind] = Registry(
         "question": Kind("texts", registry.QUESTIONS, "line"),
         "translation": Kind("text", registry.TRANSLATIONS, "passage"),
         "summary": Kind("text", registry.SUMMARIES, "passage"),
-        "restoration": Restoration("text", registry.RESTORATIONS, "passage"),
+        "restoration": Kind("text", registry.RESTORATIONS, "passage", defect=_unmarked),
         "spans": Kind("spans", registry.SPANS, "spans", of_each_name="span_f1"),
         "tags": Kind("tags", registry.TAGS, "tags"),
         "labels": Kind("labels", registry.LABELS, "labels"),
         "levels": Kind("levels", registry.LEVELS, "levels"),
-        "likelihoods": LikelihoodsOfTexts("likelihoods", registry.OF_TEXTS, "whole", ("text",), keys=TextKeys),
+        "likelihoods": Kind("likelihoods", registry.OF_TEXTS, "whole", ("text",), keys=TextKeys, check=_check_tokens),
         "open": Kind("open", registry.OPEN, "whole"),
     },
-    needs=("answer", "metrics", "extract", "check"),
+    needs=("answer", "metrics", "extract"),
     kind=Kind,
 )
 

@@ -148,7 +148,7 @@ class AnswerSpec:
 
     Attributes:
         field: their column; of several, the first with a value.
-        type: a name in `tasks/answers/registry.py`; by default the type of the task's kind.
+        type: a name in `ANSWERS`; by default the type of the task's kind.
         texts: for type `weighted`, whose cells are lists of maps: the keys of a map that have an answer, or a list of
             ways to write it.
         weight: the key of a map that has the answer's weight.

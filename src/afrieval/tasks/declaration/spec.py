@@ -24,7 +24,6 @@ from afrieval.scoring.user_code import NO_CODE, user_code
 from afrieval.tasks.data.lock import check_sources
 from afrieval.tasks.data.schema import Files
 from afrieval.tasks.declaration.checks import PLACEHOLDERS, check_consistent, check_names
-from afrieval.tasks.declaration.grouped_fields import with_groups_of
 from afrieval.tasks.declaration.kinds import KINDS, Kind, TextKeys, kinds_of
 from afrieval.tasks.declaration.schema import AnswerSpec, ExamplesSpec, chosen_options, with_options
 from afrieval.tasks.declaration.task_file import TaskFile
@@ -285,7 +284,10 @@ def _completed(file: YamlFile, kin: TaskSpec | None) -> YamlFile:
         shared = {k: v for k, v in other["data"].items() if k not in left}
         data = {**shared, **data}
     if isinstance(named, dict):
-        named = with_groups_of(kin.grouped_fields, other["fields"], named) if named else other["fields"]
+        named = dict(named or other["fields"])
+        for name, field in kin.grouped_fields.items():
+            if field.of in named:  # also where it is itself one of these groups
+                named.setdefault(name, other["fields"][name])
     return file._replace(content={**other, **content, "data": data, "fields": named})
 
 

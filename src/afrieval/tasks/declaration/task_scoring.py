@@ -135,7 +135,9 @@ def scoring(declared: TaskFile, kind: Kind, user_code: UserCode, switched: Mappi
     extract = extract_of(declared, kind)
     extract = {**({"name": extract} if isinstance(extract, str) else extract), **(switched or {})}
     names = answer.names(declared)
-    specs: Sequence[Spec] = declared.metrics or [*kind.metrics_of(names), *answer.further_metrics(declared)]
+    # These do not depend on how long the words for labels are.
+    of_labels = registry.OF_LABELS if declared.labels and answer.has_choices else ()
+    specs: Sequence[Spec] = declared.metrics or [*kind.metrics_of(names), *of_labels]
     specs = [*specs, "guessed"] if any(extract.get(name) for name in GUESSING) and "guessed" not in specs else specs
     derived = {**({} if declared.metrics else kind.derived), **declared.derived}
     requests = {form: {"loglikelihood", "rolling"} if by_likelihood(form) else {"generate"} for form in FORMS}
@@ -150,8 +152,8 @@ def scoring(declared: TaskFile, kind: Kind, user_code: UserCode, switched: Mappi
     code = "-".join(filter(None, (user_code.digest(specs, extract), kind.digest)))
     task_scoring = Scoring(*of_answers, user_code=user_code, code=code, names=names, fields=fields, roles=roles)
     _check_metrics(task_scoring, answer_name)
-    if not declared.labels and (of_labels := [m.name for m in metrics if m.calibrated]):
-        raise UserError(f"the metric {of_labels[0]} needs a task with labels", "name another metric")
+    if not declared.labels and (calibrated := [m.name for m in metrics if m.calibrated]):
+        raise UserError(f"the metric {calibrated[0]} needs a task with labels", "name another metric")
     _check_derived(derived, [*metric_names, *(f"{group}.{name}" for group in declared.groups for name in metric_names)])
     return task_scoring
 

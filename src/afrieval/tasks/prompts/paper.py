@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from afrieval._util.errors import UserError, choices
 from afrieval.config.settings import TaskConfig
 from afrieval.languages import ENGLISH
 from afrieval.tasks.data.splits import in_language
-from afrieval.tasks.declaration.schema import PaperPromptSpec, PaperSpec, column_names
+from afrieval.tasks.declaration.schema import PaperPromptSpec, column_names
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.prompts import Prompt, clean
 
@@ -26,20 +26,6 @@ class Placeholder(str):
     def strip(self, chars: str | None = None) -> str:
         """Returns a placeholder of the stripped value."""
         return self.replace(" }}", " | trim }}")
-
-
-class HarnessPrompt(NamedTuple):
-    """A prompt as the harness has it.
-
-    Attributes:
-        template: its text, with the suite's placeholders.
-        labels: label name to the word that is scored for it; empty if rows have choices.
-        delimiter: the text between prompt and answer.
-    """
-
-    template: str
-    labels: dict[str, str]
-    delimiter: str
 
 
 def harness_file(spec: TaskSpec, language: str, number: int) -> Path | None:
@@ -64,8 +50,8 @@ def harness_file(spec: TaskSpec, language: str, number: int) -> Path | None:
     return path if path.is_file() else None
 
 
-def read_harness_prompt(spec: TaskSpec, path: Path) -> HarnessPrompt:
-    """Returns the prompt in a task file of the harness.
+def read_harness_prompt(spec: TaskSpec, path: Path, number: int) -> Prompt:
+    """Returns the prompt in a task file of the harness, as it is.
 
     Raises:
         UserError: if the harness cannot fill it in, or its answers are not the task's labels.
@@ -73,8 +59,7 @@ def read_harness_prompt(spec: TaskSpec, path: Path) -> HarnessPrompt:
     from lm_eval.tasks._yaml_loader import load_yaml
 
     try:
-        config = load_yaml(path)
-        return _read(spec, config)
+        return _read(spec, load_yaml(path), number)
     except UserError as e:
         raise UserError(f"{path}: {e.message}", e.hint) from None
     except Exception as e:  # from the harness' templates and code: any type
@@ -84,25 +69,30 @@ def read_harness_prompt(spec: TaskSpec, path: Path) -> HarnessPrompt:
         ) from e
 
 
-def _read(spec: TaskSpec, config: Row) -> HarnessPrompt:
+def _read(spec: TaskSpec, config: Row, number: int) -> Prompt:
     settings = {key: config[key] for key in TAKEN if key in config}
     if not spec.labels:  # answers come from our own documents
         settings |= {"doc_to_target": 0} if "doc_to_choice" in settings else {"doc_to_target": "0"}
     task = _filled_in(settings, _row(spec, 0))
     labels: dict[str, str] = {}  # to the word that is scored for the answer
-    for number, name in enumerate(spec.labels):
-        row = _row(spec, number)
+    for label, name in enumerate(spec.labels):
+        row = _row(spec, label)
         target = task.doc_to_target(row)
         labels[name] = str(task.doc_to_choice(row)[target] if isinstance(target, int) else target)
     if labels and sorted(labels.values()) != sorted(task.doc_to_choice(_row(spec, 0))):
         raise UserError(
             f"its answers for {', '.join(labels)} are {', '.join(labels.values())}", "correct the task file"
         )
-    return HarnessPrompt(task.doc_to_text(_row(spec, 0)), labels, task.config.target_delimiter)
+    template = f"{task.doc_to_text(_row(spec, 0))}\n"  # Jinja drops one line end
+    delimiter = task.config.target_delimiter
+    return Prompt(ENGLISH, number, template, labels, origin="paper", paper="uncleaned", delimiter=delimiter)
 
 
 def _row(spec: TaskSpec, label: int) -> Row:
-    """Returns a row whose values are placeholders, with the answer that stands for a label."""
+    """Returns a row whose values are placeholders, with the answer that stands for a label.
+
+    Columns whose names are paths are in nested maps.
+    """
     paper = spec.paper
     cells: Row = {
         c: Placeholder(f"{{{{ {name} }}}}") for name, column in spec.fields.items() for c in column_names(column)
@@ -114,19 +104,14 @@ def _row(spec: TaskSpec, label: int) -> Row:
         cells[spec.choices] = choices if "." in spec.choices else repr(choices)  # a nested column is never text
     answer = spec.labels[label] if paper and paper.answers == "name" else spec.first_answer + label
     cells |= {spec.answer_columns[0]: answer} if spec.labels else {}
-    return {**_nested(cells), **(paper.row if paper else {})}
-
-
-def _nested(cells: Row) -> Row:
-    """Returns a row with nested maps for the columns whose names are paths."""
     row: Row = {}
-    for path, value in cells.items():
+    for path, cell in cells.items():
         *above, column = path.split(".")
         nested = row
         for step in above:
             nested = nested.setdefault(step, {})
-        nested[column] = value
-    return row
+        nested[column] = cell
+    return {**row, **(paper.row if paper else {})}
 
 
 def _filled_in(config: Row, row: Row) -> Any:
@@ -168,16 +153,14 @@ def paper_prompts(spec: TaskSpec, language: str, uncleaned: bool = False) -> dic
     for number, declared in spec.paper.prompts.items():
         path = harness_file(spec, language, number)
         if path is not None and (uncleaned or not declared.refused):
-            read = read_harness_prompt(in_language(spec, language), path)
-            template, labels, delimiter = f"{read.template}\n", read.labels, read.delimiter  # Jinja drops one line end
-            prompt = Prompt(ENGLISH, number, template, labels, origin="paper", paper="uncleaned", delimiter=delimiter)
-            prompt = prompt if uncleaned else _cleaned(number, declared, read, str(path))
+            prompt = read_harness_prompt(in_language(spec, language), path, number)
+            prompt = prompt if uncleaned else _cleaned(prompt, declared, str(path))
             prompts[number] = replace(prompt, source=f"{spec.paper.name} prompt {number}")
     return prompts
 
 
-def _cleaned(number: int, declared: PaperPromptSpec, read: HarnessPrompt, path: str) -> Prompt:
-    template, labels = clean(read.template), dict(read.labels)
+def _cleaned(prompt: Prompt, declared: PaperPromptSpec, path: str) -> Prompt:
+    template, labels = clean(prompt.template), dict(prompt.labels)
     for correction in declared.corrections:
         if not (correction.replace or correction.labels):
             _refuse(path, f"{correction.what}: it has neither replace nor labels")
@@ -190,7 +173,7 @@ def _cleaned(number: int, declared: PaperPromptSpec, read: HarnessPrompt, path: 
                 _refuse(path, f"{correction.what}: the answer for {label} is {labels.get(label)!r}")
             labels[label] = word
     template = unicodedata.normalize("NFC", clean(template))
-    return Prompt(ENGLISH, number, template, labels, origin="paper", paper="cleaned", path=path)
+    return Prompt(ENGLISH, prompt.number, template, labels, origin="paper", paper="cleaned", path=path)
 
 
 def _refuse(path: str, problem: str) -> None:
@@ -206,7 +189,15 @@ def chosen_paper_prompts(spec: TaskSpec, task: TaskConfig, language: str) -> lis
     Raises:
         UserError: for an unknown or refused number, or a language that is named and missing.
     """
-    paper = _checked_paper(spec, task.uncleaned)
+    paper = spec.paper
+    if paper is None:
+        cure = "give --task.prompt_set suite; `afrieval list` shows prompts"
+        raise UserError(f"{spec.name} has no prompts of a paper", cure)
+    if task.uncleaned and spec.text_language:
+        raise UserError(
+            "task.uncleaned is not supported for translated test sets, whose prompts name the wrong language",
+            "leave task.uncleaned out, or run the harness' own tasks with task.harness_tasks",
+        )
     for number in task.prompts or ():
         if number not in paper.prompts:
             raise UserError(f"{spec.name} has no prompt {number} of {paper.name}", choices([*paper.prompts]))
@@ -222,20 +213,6 @@ def chosen_paper_prompts(spec: TaskSpec, task: TaskConfig, language: str) -> lis
             f"remove {language} from task.languages, or give --task.prompt_set suite",
         )
     return [prompts[n] for n in dict.fromkeys(task.prompts or prompts) if n in prompts]
-
-
-def _checked_paper(spec: TaskSpec, uncleaned: bool) -> PaperSpec:
-    """Returns the declaration of a task's paper; refuses uncleaned prompts for a translated test set."""
-    if spec.paper is None:
-        raise UserError(
-            f"{spec.name} has no prompts of a paper", "give --task.prompt_set suite; `afrieval list` shows prompts"
-        )
-    if uncleaned and spec.text_language:
-        raise UserError(
-            "task.uncleaned is not supported for translated test sets, whose prompts name the wrong language",
-            "leave task.uncleaned out, or run the harness' own tasks with task.harness_tasks",
-        )
-    return spec.paper
 
 
 def left_out_of_paper(spec: TaskSpec, task: TaskConfig, absent: Sequence[str]) -> list[str]:

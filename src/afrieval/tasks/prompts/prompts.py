@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from afrieval._util import bounded_templates
+from afrieval._util import templates
 from afrieval._util.errors import UserError
 from afrieval._util.templates import TemplateFault
 from afrieval._util.yaml_files import check_keys, read_map_file
@@ -146,7 +146,7 @@ def telling(prompt: Prompt, documents: Iterable[Document]) -> list[Document]:
     choices.
     """
     try:
-        if not all(map(bounded_templates.is_uniform, (prompt.template, prompt.header))):
+        if not all(map(templates.is_uniform, (prompt.template, prompt.header))):
             return list(documents)
     except TemplateFault:
         return list(documents)  # rendering explains it
@@ -170,7 +170,7 @@ def _render(prompt: Prompt, template: str, document: Document, language: str, wh
     values |= {name: prompt.languages.get(code, LANGUAGES[code].name) for name, code in codes.items()}
     values["answer_is"] = prompt.closings.get(language, "")
     try:
-        text = bounded_templates.fill(template, values)
+        text = templates.fill(template, values)
     except TemplateFault as e:
         raise UserError(f"{where}: the template cannot be filled in: {e.reason}", CURE) from None
     return text if prompt.verbatim or prompt.paper == "uncleaned" else text.strip()
@@ -208,11 +208,6 @@ def example_answer(spec: TaskSpec, prompt: Prompt, document: Document, answer_fo
     if spec.chain_of_thought and document.worked:
         return document.worked
     return spec.scoring.answer.example(document, answers(prompt, document, answer_form), prompt.labels)
-
-
-def question_label(spec: TaskSpec, prompt: Prompt, language: str) -> str:
-    """Returns the words before the question on its line, such as `Question:`."""
-    return lines_before(spec, prompt, language)[-1].strip()
 
 
 def lines_before(spec: TaskSpec, prompt: Prompt, language: str) -> list[str]:
@@ -349,7 +344,7 @@ def _check(spec: TaskSpec, prompt: Prompt) -> None:
             f"give {', '.join(spec.labels) or 'none'}",
         )
     try:
-        used = [*bounded_templates.names(prompt.template), *bounded_templates.names(prompt.header)]
+        used = [*templates.names(prompt.template), *templates.names(prompt.header)]
     except TemplateFault as e:
         raise UserError(f"{prompt.title}: the template cannot be filled in: {e.reason}", CURE) from None
     sides = [f"{side}_language" for side in SIDES.values()] if spec.direction else []

@@ -97,7 +97,7 @@ def sampled(cells: Sequence[Cell]) -> int:
     return -(-sum(cell.n_requests for cell in cells) // MOST) or 1
 
 
-def count(cells: Sequence[Cell], lm: TokenCounter, counted: Callable[[Cell], None] = lambda cell: None) -> list[Size]:
+def count(cells: Sequence[Cell], lm: TokenCounter, counted: Callable[[Cell], None]) -> list[Size]:
     """Returns the size of each cell, with the tokens that a run computes.
 
     Equal requests are asked once in a run, and count once. In large plans, some documents of each cell stand for all,
@@ -106,25 +106,20 @@ def count(cells: Sequence[Cell], lm: TokenCounter, counted: Callable[[Cell], Non
     cached, step = CachedLM(lm, AnswerFile(None)), sampled(cells)
     sizes = []
     for cell in cells:
-        sizes.append(_count(cell, lm, cached, step))
+        job = cell.build(cached)
+        requests = built(job)
+        some = _some(requests, step, FEWEST_WRITTEN if "generate_until" in cell.asks else FEWEST)
+        lm.begin()
+        for method, of_method in grouped(some, lambda request: str(request.request_type)).items():
+            getattr(job.model, method)(of_method)
+        number, length = len(requests) / (len(some) or 1), _length(requests) / (_length(some) or 1)
+        likelihoods, answers = (_of_all(amount, number, length, lm.shared) for amount in lm.work.kinds.values())
+        head = cell.key.task, cell.key.language, 1, cell.n
+        fitted: dict[int, Any] = getattr(job.task, "shortened", {})
+        fewer = sum(len(shown) - 1 < cell.key.shots for shown in fitted.values())  # examples; others are shortened
+        sizes.append(Size(*head, likelihoods, answers, round(lm.truncated * number), fewer, len(fitted) - fewer))
         counted(cell)
     return sizes
-
-
-def _count(cell: Cell, lm: TokenCounter, cached: CachedLM, step: int) -> Size:
-    job = cell.build(cached)
-    requests = built(job)
-    fewest = FEWEST_WRITTEN if "generate_until" in cell.asks else FEWEST
-    some = _some(requests, step, fewest)
-    lm.begin()
-    for method, of_method in grouped(some, lambda request: str(request.request_type)).items():
-        getattr(job.model, method)(of_method)
-    number, length = len(requests) / (len(some) or 1), _length(requests) / (_length(some) or 1)
-    likelihoods, answers = (_of_all(amount, number, length, lm.shared) for amount in lm.work.kinds.values())
-    head = cell.key.task, cell.key.language, 1, cell.n
-    fitted: dict[int, Any] = getattr(job.task, "shortened", {})
-    fewer = sum(len(shown) - 1 < cell.key.shots for shown in fitted.values())  # examples; others are shortened
-    return Size(*head, likelihoods, answers, round(lm.truncated * number), fewer, len(fitted) - fewer)
 
 
 def _some(requests: list[Any], step: int, fewest: int) -> list[Any]:
@@ -166,26 +161,25 @@ class Unloaded(UnknownTokenizer):
         return turns(chat_history, add_generation_prompt)
 
 
-def sizes_by_bytes(cells: Sequence[Cell], together: bool = False, echo: bool = False) -> list[Size]:
+def sizes_by_bytes(cells: Sequence[Cell], together: bool, echo: bool) -> list[Size]:
     """Returns the sizes of cells by task and language.
 
     `together`: one request asks for the likelihoods of all choices. `echo`: contexts are sent once more, to count their
     tokens.
     """
-    model = CachedLM(Unloaded(), AnswerFile(None))
-    return by_place(_size(cell, model, together, echo) for cell in cells)
-
-
-def _size(cell: Cell, model: CachedLM, together: bool, echo: bool) -> Size:
-    job = cell.build(model)
-    instances = built(job)
-    if together:
-        instances = list({request.args[0]: request for request in instances}.values())
-    contexts = {request.args[0] for request in instances if isinstance(request.args[-1], str)} if echo else set[str]()
-    requests = len(instances) if together else cell.n_requests + len(contexts)
-    texts = [text for request in instances for text in request.args if isinstance(text, str)]
-    sent = sum(len(text.encode()) for text in (*texts, *contexts))
-    most = sum(request.args[-1].get("max_gen_toks", 0) for request in instances if isinstance(request.args[-1], dict))
-    amount = Amount(requests, round(sent / BYTES_PER_TOKEN), most=most)
-    head = cell.key.task, cell.key.language, 1, cell.n
-    return Size(*head, answers=amount) if "generate_until" in cell.asks else Size(*head, likelihoods=amount)
+    model, sizes = CachedLM(Unloaded(), AnswerFile(None)), []
+    for cell in cells:
+        instances = built(cell.build(model))
+        if together:
+            instances = list({request.args[0]: request for request in instances}.values())
+        contexts = {of.args[0] for of in instances if isinstance(of.args[-1], str)} if echo else set[str]()
+        texts = [text for request in instances for text in request.args if isinstance(text, str)]
+        sent = sum(len(text.encode()) for text in (*texts, *contexts))
+        most = sum(of.args[-1].get("max_gen_toks", 0) for of in instances if isinstance(of.args[-1], dict))
+        requests = len(instances) if together else cell.n_requests + len(contexts)
+        amount = Amount(requests, round(sent / BYTES_PER_TOKEN), most=most)
+        size = Size(cell.key.task, cell.key.language, 1, cell.n)
+        sizes.append(
+            replace(size, answers=amount) if "generate_until" in cell.asks else replace(size, likelihoods=amount)
+        )
+    return by_place(sizes)

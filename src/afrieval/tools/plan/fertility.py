@@ -12,7 +12,6 @@ from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec
 
 MOST = 200  # rows of a language
-OF = "rows"
 Tokens = Callable[[list[str]], list[int]]
 Texts = Mapping[int | str, list[str]]  # row or key to the texts of a document in its language
 
@@ -43,7 +42,7 @@ def _fertility(
     premium = None
     if english and language != ENGLISH and all(name in english for name in chosen):
         premium = total.tokens / _counts([text for name in chosen for text in english[name]], tokens).tokens
-    yield Fertility(task, language, model, OF, len(chosen), total, premium)
+    yield Fertility(task, language, model, "rows", len(chosen), total, premium)
 
 
 def _counts(texts: list[str], tokens: Tokens) -> Counts:
@@ -74,15 +73,10 @@ def _pairs(spec: TaskSpec, language: str, source: str, lock: DataLock) -> tuple[
 def _texts(spec: TaskSpec, documents: Sequence[Document]) -> Texts:
     """Returns the fields of sound documents, and their choices if these are not the same for all."""
     left_out = {*spec.breakdowns, *spec.grouped_fields}
-    has_own_choices = not spec.labels
-    return {
-        _name(spec, d): [text for name, text in d.fields.items() if name not in left_out]
-        + [*d.choices] * has_own_choices
-        for d in documents
-        if not d.defect and _name(spec, d) != ""
-    }
-
-
-def _name(spec: TaskSpec, document: Document) -> int | str:
-    """Returns the key or row number, by which documents of several languages are paired."""
-    return document.key if spec.key else document.id
+    texts: dict[int | str, list[str]] = {}
+    for d in documents:
+        name = d.key if spec.key else d.id  # by which documents of several languages are paired
+        if not d.defect and name != "":
+            choices = [] if spec.labels else [*d.choices]
+            texts[name] = [text for field, text in d.fields.items() if field not in left_out] + choices
+    return texts

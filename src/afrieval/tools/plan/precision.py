@@ -7,9 +7,10 @@ questions of ten. Stored runs of the same tasks say how it is.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from itertools import combinations
-from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,9 @@ from afrieval.analysis.means import of_languages
 from afrieval.analysis.scores import averaged
 from afrieval.analysis.uncertainty import TaskWeight, half_width
 from afrieval.languages import LANGUAGES
-from afrieval.models.work import Amount
+from afrieval.report.columns import Column, rows_of
+from afrieval.report.table import Table
+from afrieval.report.values import SHARE, shown_score
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval
@@ -26,55 +29,19 @@ from afrieval.scoring.statistics.planning import WIDEST, Expected, fewest
 from afrieval.tasks.cells.cell import Cell
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tools.plan.counting import Size, total
+from afrieval.tools.plan.rates import Rates, hours
+from afrieval.tools.plan.tables import TokenPrices, costs
 
 SAMPLES = (50, 100, 200)  # what the table always shows, as well as all rows
-NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
+OF_A_LANGUAGE = "half the width of the 95% interval of a language's score, the narrowest and the widest"
+OF_A_MEAN = "the same of a task's mean over exactly these languages, as sure as in the runs of --like"
+OF_AN_AVERAGE = "half the width of the interval of the average over tasks, in exactly these languages"
+FOUND = "the smallest difference between two models that is found four times out of five, in the best and worst case"
+ASSUMED = (
+    "Half of the answers are taken to be right, which has the widest interval, and two models to differ on three "
+    "questions of ten."
+)
 TaskLanguage = tuple[str, str]  # task and language
-
-
-@dataclass(frozen=True)
-class SampleEstimate:
-    """The precision that a sample of each test set gives, and its costs.
-
-    Attributes:
-        sample: questions of each language; None for all rows.
-        precision: half the widths of the narrowest and the widest interval of a language's score; None if it is not
-            known for any.
-        detectable: the smallest differences of two models that are found, in the best and the worst language; likewise.
-        average: half the width of the average over tasks' interval, in exactly these languages; None for one task.
-        mean: the same as precision of a task's mean over exactly these languages; None without stored runs.
-        size: requests and tokens.
-    """
-
-    sample: int | None
-    precision: Interval | None
-    detectable: Interval | None
-    mean: Interval | None
-    average: float | None
-    size: Size
-
-
-@dataclass(frozen=True)
-class Needed:
-    """How many questions a task needs in each of its languages.
-
-    Attributes:
-        rows: of its smallest test set, without those that cannot be scored.
-        precision: questions for the interval that was asked for; None if it was not, or is not known.
-        mean: questions for this interval of the mean over exactly these languages; likewise, and without stored runs.
-        difference: questions for the difference that was asked for; likewise.
-        widest: half the width of the interval that all rows give, in the worst language.
-        detectable: the smallest difference that all rows show, in the worst language.
-    """
-
-    task: str
-    languages: int
-    rows: int
-    precision: int | None
-    mean: int | None
-    difference: int | None
-    widest: float | None
-    detectable: float | None
 
 
 class Precision:
@@ -84,9 +51,9 @@ class Precision:
         self,
         cells: Sequence[Cell],
         sizes: Sequence[Size],
-        stored: Sequence[CellScores] = (),
-        looks: int = 1,
-        groups: Mapping[str, Sequence[str]] = NONE,
+        stored: Sequence[CellScores],
+        looks: int,
+        groups: Mapping[str, Sequence[str]],
     ):
         """Looks up what is expected of each task and language.
 
@@ -119,26 +86,41 @@ class Precision:
         """What all rows take, by task and language."""
         return [*self._sizes.values()]
 
-    @property
-    def unknown(self) -> list[str]:
-        """The tasks of which nothing is known: their metrics are no means of what is between 0 and 1."""
-        return list(dict.fromkeys(task for task, _ in self.unknown_test_sets))
+    @cached_property
+    def tasks(self) -> dict[str, list[TaskLanguage]]:
+        """The test sets of each task."""
+        return grouped(self._sizes, lambda test_set: test_set[0])
 
-    @property
-    def unknown_test_sets(self) -> list[TaskLanguage]:
-        """Their test sets."""
-        return [place for place, expected in self.expected.items() if expected is None]
+    def of_sample(self, sample: int | None) -> dict[str, Any]:
+        """Returns the precision that so many rows of each test set give, as a row of a table; None is all of them.
 
-    def of_sample(self, sample: int | None) -> SampleEstimate:
-        """Returns what a sample of so many rows of each test set gives and takes; None is all of them."""
-        return SampleEstimate(
-            sample,
-            self._of_languages(lambda e, n, tests: e.half_width(n, self._looks), sample),
-            self._of_languages(lambda e, n, tests: e.detectable(n, tests * self._looks), sample),
-            _span([half_width([share], self._taken(task, sample) / n, drawn=False) for task, share, n in self._means]),
-            self.average(sample),
-            total([_part(size, min(1.0, (sample or _rows(size)) / _rows(size))) for size in self.sizes]),
-        )
+        `precision` are half the widths of the narrowest and the widest interval of a language's score, `mean` the same
+        of a task's mean over exactly these languages, which only stored runs tell, and `difference` the smallest
+        differences of two models that are found, in the best and the worst language; None for what is not known.
+        """
+        expected = [(e, self._n(place, sample), len(self.tasks[place[0]])) for place, e in self.expected.items() if e]
+        return {
+            "sample": "all" if sample is None else f"{sample:,}",
+            "precision": _span([e.half_width(n, self._looks) for e, n, _ in expected]),
+            "mean": _span(
+                [half_width([share], self._taken(task, sample) / n, drawn=False) for task, share, n in self._means]
+            ),
+            "average": self.average(sample),
+            "difference": _span([e.detectable(n, tests * self._looks) for e, n, tests in expected]),
+        }
+
+    def size(self, sample: int | None) -> Size:
+        """Returns what a sample takes, in proportion to what all rows do."""
+        counts, parts = ("requests", "plain", "computed", "written", "most"), []
+        for size in self.sizes:
+            share = min(1.0, (sample or _rows(size)) / _rows(size))
+            likelihoods, answers = (
+                replace(amount, **{name: round(share * getattr(amount, name)) for name in counts})
+                for amount in (size.likelihoods, size.answers)
+            )
+            documents = round(share * size.documents)
+            parts.append(replace(size, documents=documents, likelihoods=likelihoods, answers=answers))
+        return total(parts)
 
     def average(self, sample: int | None) -> float | None:
         """Returns half the width of the interval of the average over tasks, in exactly these languages.
@@ -149,7 +131,7 @@ class Precision:
         Returns:
             None for less than two tasks.
         """
-        halves = {task: half for task in self._tasks if (half := self._half_of_mean(task, sample)) is not None}
+        halves = {task: half for task in self.tasks if (half := self._half_of_mean(task, sample)) is not None}
         groups = [[task for task in of if task in halves] for of in self._groups.values()] or [[t] for t in halves]
         groups = [of for of in groups if of]
         of_data: dict[str, float] = defaultdict(float)  # two tasks on the same questions may err alike
@@ -167,54 +149,50 @@ class Precision:
 
     def _half_of_mean(self, task: str, sample: int | None) -> float | None:
         """Returns half the width of the interval of a task's mean over exactly these languages."""
-        test_sets = self._tasks[task]
+        test_sets = self.tasks[task]
         if of_runs := [(share, n) for of, share, n in self._means if of == task]:
             return max(half_width([share], self._taken(task, sample) / n, drawn=False) for share, n in of_runs)
         expected = [(e, self._n(place, sample)) for place in test_sets if (e := self.expected[place])]
         return max(e.half_width(n, self._looks) for e, n in expected) if len(expected) == len(test_sets) else None
 
-    def needed(self, precision: float | None, difference: float | None) -> list[Needed]:
-        """Returns how many questions each task needs for an interval and for a difference, both as shares."""
-        return [self._needed(task, places, precision, difference) for task, places in self._tasks.items()]
+    def needed(self, task: str, precision: float | None, difference: float | None) -> dict[str, Any]:
+        """Returns how many questions of each language a task needs, as a row of a table.
 
-    @property
-    def _tasks(self) -> dict[str, list[TaskLanguage]]:
-        return grouped(self._sizes, lambda test_set: test_set[0])
-
-    def _needed(
-        self, task: str, test_sets: list[TaskLanguage], precision: float | None, difference: float | None
-    ) -> Needed:
-        expected = [e for place in test_sets if (e := self.expected[place])]
+        `rows` are those of its smallest test set that can be scored. `for_precision`, `for_mean` (over exactly these
+        languages) and `for_difference` are the questions for what is asked for, both as shares. `precision` and
+        `difference` are what all rows give in the worst language. None is for what is not asked for, or not known.
+        """
+        test_sets = self.tasks[task]
+        rows = {test_set: self._n(test_set, None) for test_set in test_sets}
+        expected = [(e, rows[test_set]) for test_set in test_sets if (e := self.expected[test_set])]
         complete, tests = len(expected) == len(test_sets), len(test_sets) * self._looks
-        rows = {place: self._n(place, None) for place in test_sets}
+        means = [(share, n) for of, share, n in self._means if of == task]
 
         def most(figure: Callable[[Expected, int], float], target: float | None) -> int | None:
             if target is None or not complete:
                 return None
-            numbers = [fewest(lambda n, e=e: figure(e, n), target) for e in expected]  # type: ignore[misc]
+            numbers = [fewest(lambda n, e=e: figure(e, n), target) for e, _ in expected]  # type: ignore[misc]
             return None if None in numbers else max(n for n in numbers if n is not None)
 
-        means = [(share, n) for of, share, n in self._means if of == task]
+        def width(expected: Expected, n: int) -> float:
+            return expected.half_width(n, self._looks)
 
-        def of_mean(questions: int) -> float:
+        def detectable(expected: Expected, n: int) -> float:
+            return expected.detectable(n, tests)
+
+        def width_of_mean(questions: int) -> float:
             return max(half_width([share], questions / n, drawn=False) for share, n in means)
 
-        with_rows = [(e, rows[place]) for place in test_sets if (e := self.expected[place])]
-        return Needed(
-            task,
-            len(test_sets),
-            min(rows.values()),
-            most(lambda e, n: e.half_width(n, self._looks), precision),
-            fewest(of_mean, precision) if precision and means else None,
-            most(lambda e, n: e.detectable(n, tests), difference),
-            max(e.half_width(n, self._looks) for e, n in with_rows) if complete else None,
-            max(e.detectable(n, tests) for e, n in with_rows) if complete else None,
-        )
-
-    def _of_languages(self, figure: Callable[[Expected, int, int], float], sample: int | None) -> Interval | None:
-        tests = {task: len(places) for task, places in self._tasks.items()}
-        expected = [(e, self._n(place, sample), tests[place[0]]) for place, e in self.expected.items() if e]
-        return _span([figure(*each) for each in expected])
+        return {
+            "task": task,
+            "languages": len(test_sets),
+            "rows": min(rows.values()),
+            "for_precision": most(width, precision),
+            "for_mean": fewest(width_of_mean, precision) if precision and means else None,
+            "precision": max(width(e, n) for e, n in expected) if complete else None,
+            "for_difference": most(detectable, difference),
+            "difference": max(detectable(e, n) for e, n in expected) if complete else None,
+        }
 
     def _n(self, test_set: TaskLanguage, sample: int | None) -> int:
         """Returns how many of the questions can be scored."""
@@ -222,7 +200,7 @@ class Precision:
         return max(1, round(self._scored[test_set] * min(sample or rows, rows)))
 
     def _taken(self, task: str, sample: int | None) -> float:
-        return float(np.mean([self._n(place, sample) for place in self._tasks[task]]))
+        return float(np.mean([self._n(place, sample) for place in self.tasks[task]]))
 
 
 def _rows(size: Size) -> int:
@@ -231,17 +209,6 @@ def _rows(size: Size) -> int:
 
 def _span(values: list[float]) -> Interval | None:
     return Interval(min(values), max(values)) if values else None
-
-
-def _part(size: Size, share: float) -> Size:
-    """Returns the size of a share of all rows."""
-
-    def part(amount: Amount) -> Amount:
-        names = ("requests", "plain", "computed", "written", "most")
-        return replace(amount, **{name: round(share * getattr(amount, name)) for name in names})
-
-    documents = round(share * size.documents)
-    return replace(size, documents=documents, likelihoods=part(size.likelihoods), answers=part(size.answers))
 
 
 def _assumed(cells: Sequence[Cell]) -> Expected | None:
@@ -303,3 +270,96 @@ def _shares(stored: Iterable[CellScores], looks: int) -> list[tuple[str, TaskWei
                 (cells[0].task, TaskWeight(1.0, "", scores), float(np.mean([len(of) for of in scores.values()])))
             )
     return shares
+
+
+def precision_tables(
+    precision: Precision, targets: tuple[float | None, float | None], rates: Rates, prices: TokenPrices | None
+) -> list[Table]:
+    """Returns a table by sample, and one by task.
+
+    Args:
+        precision: what is expected.
+        targets: the interval and the difference that were asked for, as shares.
+        rates: how fast the model answers.
+        prices: of its tokens; None if they are not known.
+    """
+    needed = [precision.needed(task, *targets) for task in precision.tasks]
+    enough = precision.for_average(targets[0]) if targets[0] else None
+    questions = {of[key] for of in needed for key in ("for_precision", "for_difference") if of[key]}
+    samples = sorted({*SAMPLES, *questions, *filter(None, [enough])})
+    longest = max(size.documents // size.cells for size in precision.sizes)
+    rows = [precision.of_sample(n) | _costs(precision.size(n), rates, prices) for n in samples if n < longest]
+    whole = precision.of_sample(None) | _costs(precision.size(None), rates, prices)
+    columns = [
+        Column("sample", "text"),
+        Column("+/-", "limits", "precision", says=OF_A_LANGUAGE),
+        Column("+/- of mean", "hidden" if whole["mean"] is None else "limits", "mean", says=OF_A_MEAN),
+        Column("+/- of average", "hidden" if whole["average"] is None else "score", "average", says=OF_AN_AVERAGE),
+        Column("difference", "limits", says=FOUND),
+        Column("requests", "amount"),
+        Column("prompt tokens", "amount", "prompt_tokens"),
+        Column("answer tokens", "amount" if whole["answer_tokens"] else "hidden", "answer_tokens"),
+        *([] if whole["hours"] is None else [Column("time", "time", "hours")]),
+        *([Column("cost", "money")] if prices else []),
+    ]
+    findings = []
+    if whole["average"] is not None and targets[0] is not None:
+        target = f"For an average over tasks of +/- {shown_score(targets[0], SHARE)} points"
+        are_enough = f"a sample of {enough:,} is enough" if enough else "there are too few rows"
+        findings.append(f"{target}, {are_enough}.")
+    title = "What a sample of each test set gives and takes"
+    by_sample = Table("samples", title, columns, rows_of(columns, [*rows, whole]), _notes(precision), findings)
+    return [by_sample, _by_task(needed, *("" if of is None else shown_score(of, SHARE) for of in targets))]
+
+
+def _costs(size: Size, rates: Rates, prices: TokenPrices | None) -> dict[str, Any]:
+    amounts = {"requests": size.requests, "prompt_tokens": size.plain, "answer_tokens": size.most}
+    return amounts | {"hours": hours(size, rates), "cost": sum(costs(size, prices)) if prices else None}
+
+
+def _notes(precision: Precision) -> list[str]:
+    unknown = [test_set for test_set, expected in precision.expected.items() if expected is None]
+    n_observed, n_expected = len(precision.from_runs), len(precision.expected) - len(unknown)
+    notes = ["Requests, tokens and time are in proportion to those of all rows."]
+    if n_observed:
+        notes.append(
+            f"Scores and differences of {n_observed} of {n_expected} test sets are expected as in the runs of --like."
+        )
+    if n_observed < n_expected:
+        notes.append(f"Of the others, {ASSUMED[0].lower()}{ASSUMED[1:]}" if n_observed else ASSUMED)
+        if precision.average(None) is not None:
+            notes.append(
+                "For the average, a question is taken to be answered alike in all languages, as it is at worst."
+            )
+    if unknown:
+        tasks = ", ".join(dict.fromkeys(task for task, _ in unknown))
+        notes.append(f"Not known without --like, since their metrics are no shares: {tasks}.")
+    return notes
+
+
+def _by_task(needed: Sequence[Mapping[str, Any]], precision: str, difference: str) -> Table:
+    """Returns the table by task, with the tasks that have too few rows for what was asked."""
+    columns = [Column("task"), Column("languages", "amount"), Column("rows", "amount")]
+    if precision:
+        columns.append(Column(f"for +/- {precision}", "amount", "for_precision", says="questions in each language"))
+        of_means = "amount" if any(of["for_mean"] for of in needed) else "hidden"
+        columns.append(
+            Column("of mean", of_means, "for_mean", says="the same for the mean over exactly these languages")
+        )
+    columns.append(Column("all rows: +/-", "score", "precision"))
+    if difference:
+        columns.append(Column(f"to show {difference}", "amount", "for_difference", says="questions in each language"))
+    columns.append(Column("all rows show", "score", "difference"))
+    findings = []
+    for what, key, where in (
+        (f"an interval of +/- {precision}", "for_precision", "in each language"),
+        (f"an interval of +/- {precision}", "for_mean", "of the mean over exactly these languages"),
+        (f"a difference of {difference}", "for_difference", "in each language"),
+    ):
+        if needs := [of for of in needed if of[key] is not None]:
+            most = max(of[key] for of in needs)
+            findings.append(f"For {what} points {where}, up to {most:,} questions are needed.")
+        if few := [of["task"] for of in needs if of[key] > of["rows"]]:
+            findings.append(f"Too few rows for that: {', '.join(few)}.")
+    title = "Questions that each task needs in each language"
+    return Table("questions", title, columns, rows_of(columns, needed), [], findings)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,22 +75,17 @@ def earlier_rates(folders: Iterable[Path], model: Mapping[str, Any], device: str
     """
     latest: dict[str, tuple[str, Rate]] = {}
     for folder in folders:
-        for visit in _visits(folder, model):
+        visits = list[VisitWork]()
+        with suppress(UserError):  # of a run that is not asked for
+            record = read_run(folder) if (folder / RUN).is_file() else None
+            if record and not differences(record["identity"]["model"], model):
+                visits = list(works(record, folder))
+        for visit in visits:
             same = (visit.device_name, visit.engine, visit.processes) == (device, engine, 1)
             rate = rate_of(dict(visit.amount), f"the visit of {visit.date[:10]} to {folder}") if same else None
             if rate and visit.date >= latest.get(visit.kind, ("",))[0]:
                 latest[visit.kind] = visit.date, rate
     return {kind: rate for kind, (_, rate) in latest.items()}
-
-
-def _visits(folder: Path, model: Mapping[str, Any]) -> list[VisitWork]:
-    try:
-        record = read_run(folder) if (folder / RUN).is_file() else None
-        if not record or differences(record["identity"]["model"], model):
-            return []
-        return list(works(record, folder))
-    except UserError:  # of a run that is not asked for
-        return []
 
 
 SECONDS = 10.0  # for each kind of request

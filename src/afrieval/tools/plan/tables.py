@@ -1,12 +1,10 @@
 """The tables of a plan: how much there is to run, how long it takes, what it costs, and whether it fits."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.tokenizer import Fertility
 from afrieval.config.settings import ModelConfig
-from afrieval.report.columns import Column, shown
+from afrieval.report.columns import Column, rows_of, shown
 from afrieval.report.language_tables import fertility_table
 from afrieval.report.run_summary import PLAIN
 from afrieval.report.table import Table
@@ -44,56 +42,75 @@ def prices_of(config: ModelConfig) -> TokenPrices | None:
 
 def estimate_tables(estimate: Estimate, prices: TokenPrices | None = None) -> list[Table]:
     """Returns the tables of a plan."""
-    tables = [_size_table(estimate, prices), *_fit_tables(estimate)]
-    return [
-        *tables,
-        *_fertility_tables(estimate.fertilities),
-        *([_memory_table(estimate, estimate.memory)] if estimate.memory else []),
-    ]
+    tables = [_size_table(estimate, prices)]
+    columns = [Column("task"), Column("language", "language"), *UNFIT]
+    rows = [[size.task, size.language, *(getattr(size, column.key) for column in UNFIT)] for size in estimate.sizes]
+    if rows := [row for row in rows if any(row[2:])]:
+        tables.append(Table("fit", f"What does not fit the context of {estimate.context:,} tokens", columns, rows))
+    if estimate.fertilities:
+        notes = ["Of rows spread over each task's data, without prompts and special tokens. Words are runs of letters, "
+                 "marks and digits; bytes are those of UTF-8."]  # fmt: skip
+        if any(f.premium for f in estimate.fertilities):
+            notes.append("times English: tokens divided by those of the same rows in English, where they are parallel.")
+        tables.append(fertility_table(estimate.fertilities, [], Column("rows", "amount", "n"), notes))
+    return [*tables, _memory_table(estimate, estimate.memory)] if estimate.memory else tables
 
 
 def _size_table(estimate: Estimate, prices: TokenPrices | None) -> Table:
-    sizes, counted = estimate.sizes, not estimate.unknown
-    whole = total(sizes)
-    timed = hours(whole, estimate.rates) is not None
-    form = {True: "amount", False: "hidden"}
-    columns = [Column("task"), Column("language", "language"), Column("cells", "amount"), Column("documents", "amount")]
-    columns += [Column("requests", "amount")]
-    plain = ("plain tokens", PLAIN) if counted else ("prompt tokens", "")
-    columns += [Column(plain[0], "amount", "prompt_tokens", says=plain[1])]
-    what = "engine, which computes shared parts once" if estimate.engine == "tree" else "harness"
-    computed = f"tokens of the {what}; padding is included"
-    columns += [Column("computed", form[bool(counted and estimate.engine)], "computed_tokens", says=computed)]
-    columns += [Column("answer tokens", form[whole.most > 0], "answer_tokens", says=ANSWERS)]
-    columns += [Column("time", "time", "hours")] if timed else []
-    columns += [Column("prompt cost", "money", "prompt_cost")] if prices else []
-    columns += [Column("answer cost", "money", "answer_cost")] if prices else []
-    rows = [_row(size, estimate, prices, timed) for size in sizes]
-    ends = (len(rows) - 1,) if len(rows) > 1 else ()
-    rows += [["total", "", *_row(whole, estimate, prices, timed)[2:]]] if ends else []
-    left = sum(size.cells for size in sizes) < estimate.planned
-    title = f"{estimate.model}: {'left ' if left else ''}to run"
-    findings = [_in_all(estimate, whole, prices), *_findings(estimate, whole)]
+    whole = total(estimate.sizes)
+    time = hours(whole, estimate.rates)
+    engine = "engine, which computes shared parts once" if estimate.engine == "tree" else "harness"
+    columns = [
+        Column("task"),
+        Column("language", "language"),
+        Column("cells", "amount"),
+        Column("documents", "amount"),
+        Column("requests", "amount"),
+        Column("prompt tokens", "amount", "prompt_tokens")
+        if estimate.unknown
+        else Column("plain tokens", "amount", "prompt_tokens", says=PLAIN),
+        Column(
+            "computed",
+            "amount" if estimate.engine and not estimate.unknown else "hidden",
+            "computed_tokens",
+            says=f"tokens of the {engine}; padding is included",
+        ),
+        Column("answer tokens", "amount" if whole.most else "hidden", "answer_tokens", says=ANSWERS),
+        *([] if time is None else [Column("time", "time", "hours")]),
+        *(
+            [Column("prompt cost", "money", "prompt_cost"), Column("answer cost", "money", "answer_cost")]
+            * bool(prices)
+        ),
+    ]
+    records = [_amounts(size, estimate, prices) for size in estimate.sizes]
+    ends = (len(records) - 1,) if len(records) > 1 else ()
+    records += [_amounts(whole, estimate, prices) | {"task": "total", "language": ""}] if ends else []
+    amounts = [f"{whole.requests:,} requests", f"{whole.plain:,} prompt tokens"]
+    amounts += [f"at most {whole.most:,} answer tokens"] if whole.most else []
+    amounts += [f"about {shown_time(time)}"] if time is not None else []
+    most = "at most " if whole.most else ""
+    amounts += [most + shown(sum(costs(whole, prices)), Column("", "money"))] if prices else []
+    findings = [f"In all: {', '.join(amounts)}.", *_findings(estimate, whole)]
+    title = f"{estimate.model}: {'left ' if whole.cells < estimate.planned else ''}to run"
+    rows = rows_of(columns, records)
     return Table("estimate", title, columns, rows, _notes(estimate, prices), findings, ends=ends)
 
 
-def _in_all(estimate: Estimate, whole: Size, prices: TokenPrices | None) -> str:
-    """Returns the requests, tokens, time and cost of the run, as a sentence."""
-    parts = [f"{whole.requests:,} requests", f"{whole.plain:,} prompt tokens"]
-    parts += [f"at most {whole.most:,} answer tokens"] if whole.most else []
-    time = hours(whole, estimate.rates)
-    parts += [f"about {shown_time(time)}"] if time is not None else []
-    parts += (
-        [("at most " if whole.most else "") + shown(sum(costs(whole, prices)), Column("", "money"))] if prices else []
-    )
-    return f"In all: {', '.join(parts)}."
-
-
-def _row(size: Size, estimate: Estimate, prices: TokenPrices | None, timed: bool) -> list[Any]:
-    counts: list[Any] = [size.task, size.language, size.cells, size.documents, size.requests]
-    counts += [size.plain, size.computed if estimate.engine else None, size.most]
-    counts += [hours(size, estimate.rates)] if timed else []
-    return counts + (costs(size, prices) if prices else [])
+def _amounts(size: Size, estimate: Estimate, prices: TokenPrices | None) -> dict[str, Any]:
+    prompt_cost, answer_cost = costs(size, prices) if prices else (None, None)
+    return {
+        "task": size.task,
+        "language": size.language,
+        "cells": size.cells,
+        "documents": size.documents,
+        "requests": size.requests,
+        "prompt_tokens": size.plain,
+        "computed_tokens": size.computed if estimate.engine else None,
+        "answer_tokens": size.most,
+        "hours": hours(size, estimate.rates),
+        "prompt_cost": prompt_cost,
+        "answer_cost": answer_cost,
+    }
 
 
 def costs(size: Size, prices: TokenPrices) -> list[float]:
@@ -124,13 +141,6 @@ def _notes(estimate: Estimate, prices: TokenPrices | None) -> list[str]:
         notes.append("What vLLM saves by caching prefixes is not counted.")
     if estimate.step > 1:
         notes.append(f"One of {estimate.step} documents of each cell was counted, and stands for the others.")
-    notes += _rate_notes(estimate)
-    return [*notes, "Costs are in US dollars, at the prices of the model file."] if prices else notes
-
-
-def _rate_notes(estimate: Estimate) -> list[str]:
-    if not estimate.rates:
-        return ["--calibrate measures how long it takes."] if estimate.engine else []
     sources = grouped(estimate.rates.items(), lambda rate: rate[1].source)
     speeds = {
         kind: f"{rate.per_second:,.0f} {'tokens' if rate.tokens else 'requests'}/s for {kind}"
@@ -139,28 +149,13 @@ def _rate_notes(estimate: Estimate) -> list[str]:
     measured = [
         f"{' and '.join(speeds[kind] for kind, _ in rates)}, measured in {source}" for source, rates in sources.items()
     ]
-    shares = [rate.share for rate in estimate.rates.values() if rate.tokens and rate.share < 1]
+    if measured:
+        notes.append(f"Time is at {'; and '.join(measured)}.")
+    elif estimate.engine:
+        notes.append("--calibrate measures how long it takes.")
     used = "Answers are taken to have {:.0f}% of the tokens that they may have, as those that were measured."
-    return [f"Time is at {'; and '.join(measured)}.", *(used.format(100 * share) for share in shares)]
-
-
-def _fit_tables(estimate: Estimate) -> list[Table]:
-    rows = [[size.task, size.language, *(getattr(size, column.key) for column in UNFIT)] for size in estimate.sizes]
-    rows = [row for row in rows if any(row[2:])]
-    if not rows:
-        return []
-    columns = [Column("task"), Column("language", "language"), *UNFIT]
-    return [Table("fit", f"What does not fit the context of {estimate.context:,} tokens", columns, rows)]
-
-
-def _fertility_tables(fertilities: Sequence[Fertility]) -> list[Table]:
-    if not fertilities:
-        return []
-    notes = ["Of rows spread over each task's data, without prompts and special tokens. Words are runs of letters, "
-             "marks and digits; bytes are those of UTF-8."]  # fmt: skip
-    if any(f.premium for f in fertilities):
-        notes.append("times English: tokens divided by those of the same rows in English, where they are parallel.")
-    return [fertility_table(fertilities, [], Column("rows", "amount", "n"), notes)]
+    notes += [used.format(100 * rate.share) for rate in estimate.rates.values() if rate.tokens and rate.share < 1]
+    return [*notes, "Costs are in US dollars, at the prices of the model file."] if prices else notes
 
 
 def _memory_table(estimate: Estimate, memory: Memory) -> Table:

@@ -16,8 +16,8 @@ from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backends.hf import HF
 from afrieval.models.backends.text_requests import Text
 from afrieval.models.checks import check_end
-from afrieval.models.engine.encoder_decoder import in_order, next_batch
 from afrieval.models.engine.generation import beginning, families, fitting
+from afrieval.models.engine.likelihood import in_order, next_batch
 from afrieval.models.engine.logits import Ends
 from afrieval.models.engine.memory_estimate import (
     Bytes,
@@ -32,7 +32,7 @@ from afrieval.models.engine.requests import TokenRequest
 from afrieval.models.engine.support import obstacle
 from afrieval.models.engine.tree import TokenTree, build_tree, common
 from afrieval.models.load_errors import loading
-from afrieval.models.loading import batch_size, check_device, device_of, finished, hf_arguments, seed_libraries, slots
+from afrieval.models.loading import HFBackend, batch_size, check_device, device_of, finished, seed_libraries, slots
 from afrieval.models.processes import ALONE
 from afrieval.models.registry import backend_of
 from afrieval.scoring.responses import Scored
@@ -274,7 +274,7 @@ def token_counter(config: ModelConfig, evaluation: EvalConfig) -> TokenCounter:
     except UserError:
         device, absent = device_of(replace(config, device=None), ALONE), device
     sizes = {"batch_size": batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
-    arguments, kind = hf_arguments(config), TokenCounter
+    arguments, kind = HFBackend(config.model_type).arguments(config, evaluation), TokenCounter
     plain = not backend_of(config.model_type).has_engine
     if plain:
         arguments = {OF_VLLM[name]: value for name, value in arguments.items() if name in OF_VLLM}

@@ -6,7 +6,7 @@ Nothing is stored but run folders: a race that is continued looks again at the s
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from afrieval._util.terminal import note
+from afrieval._util.terminal import dollars, note
 from afrieval.analysis.race import Race, begun, looked_at
 from afrieval.analysis.ranks import Contest
 from afrieval.analysis.scores import ByQuestion
@@ -14,8 +14,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.score_tables import unparsed_words
 from afrieval.report.values import listed
 from afrieval.tasks.cells.task_cell import TaskCell
-from afrieval.tools.race.budget import Limits, too_much
-from afrieval.tools.race.race_runs import Runs, ask, check_same_race
+from afrieval.tools.race.race_runs import ask, check_same_race, contests, cost_of
 from afrieval.tools.race.setup import Course, RaceModel, RaceSetup
 from afrieval.tools.race.until import grow
 
@@ -34,32 +33,58 @@ class RaceResult(NamedTuple):
     stopped: str
 
 
-def run_race(setup: RaceSetup, limits: Limits) -> RaceResult:
+def run_race(setup: RaceSetup, most_requests: int | None, most_cost: float | None) -> RaceResult:
     """Runs a race until one model is left, all that are left are close, or nothing more may be asked.
+
+    Args:
+        setup: the race.
+        most_requests: that it may ask, of all models.
+        most_cost: in US dollars; models on this machine cost nothing.
 
     Raises:
         UserError: as for `ask` and `check_same_race`, or if a cost is limited that is not known.
     """
     check_same_race(setup)
-    runs = Runs(setup)
-    races, contests = [begun(len(setup.models)) for _ in setup.courses], [list[Contest]() for _ in setup.courses]
+    races, latest = [begun(len(setup.models)) for _ in setup.courses], [list[Contest]() for _ in setup.courses]
 
     def look(name: str, size: int) -> bool:
         for index in [index for index, race in enumerate(races) if not race.is_decided]:
-            contests[index] = runs.contests(setup.courses[index], races[index], size)
-            before, races[index] = races[index], looked_at(races[index], size, contests[index], setup.margin)
+            latest[index] = contests(setup, setup.courses[index], races[index], size)
+            before, races[index] = races[index], looked_at(races[index], size, latest[index], setup.margin)
             note(f"{name}, {size:,} questions: {_news(setup, index, before, races[index])}")
-            for line in unparsed_words(unparsed_in(setup, [contests[index]])):
+            for line in unparsed_words(unparsed_in(setup, [latest[index]])):
                 note(line)
         return not all(race.is_decided for race in races)
 
     stopped = grow(
         setup.sizes,
-        lambda size: ask(setup, runs, wanted(setup, races), size),
+        lambda size: ask(setup, wanted(setup, races), size),
         look,
-        lambda size: too_much(setup, runs, races, size, limits),
+        lambda size: too_much(setup, races, size, most_requests, most_cost),
     )
-    return RaceResult(races, contests, stopped)
+    return RaceResult(races, latest, stopped)
+
+
+def too_much(
+    setup: RaceSetup, races: Sequence[Race], size: int, most_requests: int | None, most_cost: float | None
+) -> str:
+    """Returns why the next look would take more than a race may; empty if it would not.
+
+    Raises:
+        UserError: if the cost is limited, but the prices of a model are not known.
+    """
+    after = {
+        model: sum(
+            model.requests(course.test_sets, race.sample_of(at) if at in race.left or race.is_decided else size)
+            for course, race in zip(setup.courses, races, strict=True)
+        )
+        for at, model in enumerate(setup.models)
+    }
+    if most_requests and sum(after.values()) > most_requests:
+        return f"the next look would bring the requests to {sum(after.values()):,} (--most-requests {most_requests:,})"
+    if most_cost and (cost := sum(cost_of(model, n) for model, n in after.items())) > most_cost:
+        return f"the next look would bring the cost to {dollars(cost)} (--most-cost {most_cost:g})"
+    return ""
 
 
 def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, list[TaskCell]]:

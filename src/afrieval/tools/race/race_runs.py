@@ -1,8 +1,8 @@
 """Asks the models of a race, each in a job and run folders of its own, and reads their answers at a look."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,7 @@ from afrieval.analysis.ranks import Contest, contest
 from afrieval.models.registry import backend_of
 from afrieval.report.values import listed
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.comparable_runs import run_cells
-from afrieval.results.run_folder import RunFolder
-from afrieval.results.summary import works
+from afrieval.scoring.statistics.looks import FIRST
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tools.jobs import local
 from afrieval.tools.jobs.jobs import LOG, Job, job_folder, read_job, stored_jobs
@@ -26,55 +24,19 @@ from afrieval.tools.race.setup import Course, RaceModel, RaceSetup, sampled
 OF_A_LOOK = ("eval.sample", "task.languages")  # options of runs that a race changes
 
 
-class Runs:
-    """The run folders of a race.
-
-    Args:
-        setup: the race.
-    """
-
-    def __init__(self, setup: RaceSetup):
-        self._models = setup.models
-        self._folders = {
-            (model, task): RunFolder(setup.folder / place)
-            for model in setup.models
-            for task, place in model.folders.items()
-        }
-
-    def has(self, model: RaceModel, cells: Sequence[TaskCell], size: int) -> bool:
-        """Returns whether a model has answered a sample."""
-        return all(self._folders[model, cell.task.name].has(cell.name, sampled(cell, size).n) for cell in cells)
-
-    def stored(self, model: RaceModel) -> dict[str, CellScores]:
-        """Returns the scores of a model by cell, on all rows that it was asked, in the race or before."""
-        runs, names = self._of_model(model), {cell.name for cell in model.cells}
-        cells = [cell for run in runs if run.names for cell in run_cells(run, model.name)]
-        return {cell.name: cell for cell in cells if cell.name in names}
-
-    def contests(self, course: Course, race: Race, size: int) -> list[Contest]:
-        """Returns the contests of a look; models that have left keep the answers of their last look."""
-        sides = [self._sampled(model, course, race.left.get(at, size)) for at, model in enumerate(self._models)]
-        return [
-            contest([[cell for cell in side if cell.task == task] for side in sides], weight)
-            for task, weight in course.weights.items()
-        ]
-
-    def _sampled(self, model: RaceModel, course: Course, size: int) -> list[CellScores]:
-        """Returns the scores of a model on the rows of a sample."""
-        stored, sampled_cells = self.stored(model), list[CellScores]()
+def contests(setup: RaceSetup, course: Course, race: Race, size: int) -> list[Contest]:
+    """Returns the contests of a look; models that have left keep the answers of their last look."""
+    sides = [list[CellScores]() for _ in setup.models]
+    for index, model in enumerate(setup.models):
+        stored, at_look = model.stored(), race.left.get(index, size)
         for cell in model.cells_of(course.test_sets):
             if scores := stored.get(cell.name):
-                rows = list(sampled(cell, size).rows.indices)
-                sampled_cells.append(scores.take(np.flatnonzero(np.isin(scores.ids, rows))))
-        return sampled_cells
-
-    def seconds(self, models: Iterable[RaceModel]) -> float:
-        """Returns how long models have taken to answer, without being loaded."""
-        runs = [run for model in models for run in self._of_model(model)]
-        return sum(work.amount["seconds"] for run in runs for work in works(run.record, run.path))
-
-    def _of_model(self, model: RaceModel) -> list[RunFolder]:
-        return [self._folders[model, task] for task in model.folders]
+                rows = list(sampled(cell, at_look).rows.indices)
+                sides[index].append(scores.take(np.flatnonzero(np.isin(scores.ids, rows))))
+    return [
+        contest([[cell for cell in side if cell.task == task] for side in sides], weight)
+        for task, weight in course.weights.items()
+    ]
 
 
 def check_same_race(setup: RaceSetup) -> None:
@@ -102,7 +64,7 @@ def check_same_race(setup: RaceSetup) -> None:
                 raise UserError(f"the folder {setup.folder} holds a race with another {changed[0]}", hint)
 
 
-def ask(setup: RaceSetup, runs: Runs, cells_of: Mapping[RaceModel, Sequence[TaskCell]], size: int) -> bool:
+def ask(setup: RaceSetup, cells_of: Mapping[RaceModel, Sequence[TaskCell]], size: int) -> bool:
     """Asks models what they have not answered of a sample; those on this machine one after the other.
 
     Returns:
@@ -111,14 +73,14 @@ def ask(setup: RaceSetup, runs: Runs, cells_of: Mapping[RaceModel, Sequence[Task
     Raises:
         UserError: if a model could not answer all of it.
     """
-    left = [model for model, cells in cells_of.items() if not runs.has(model, cells, size)]
+    left = [model for model, cells in cells_of.items() if not model.has(cells, size)]
     jobs = {model: Job(model.name, [*model.runs(cells_of[model], size)]) for model in left}
     configs = {model: model.session.config.model for model in left}  # a server that runs already shares no machine
     served = [m for m in left if not backend_of(configs[m].model_type).local and not configs[m].api.server]
     local = [model for model in left if model not in served]
-    before, began = runs.seconds(local), time.monotonic()
+    before, began = sum(model.seconds() for model in local), time.monotonic()
     _start(setup.folder, [jobs[model] for model in local], parallel=1)
-    answering, took = runs.seconds(local) - before, time.monotonic() - began
+    answering, took = sum(model.seconds() for model in local) - before, time.monotonic() - began
     _start(setup.folder, [jobs[model] for model in served], parallel=len(served))
     return bool(local) and not served and took > 2 * answering
 
@@ -138,3 +100,38 @@ def _start(folder: Path, jobs: Sequence[Job], parallel: int) -> None:
             reason = next(iter(reasons_of(state)), "it was stopped")
             log = job_folder(folder, job.name) / LOG
             raise UserError(f"{job.name} did not answer: {reason}", f"see {log}; the same command continues the race")
+
+
+def cost_of(model: RaceModel, requests: int = 0) -> float:
+    """Returns what a model has cost, and is expected to cost in all when it has had so many requests.
+
+    A request costs as much as those before; before the first one, as much as a plan says that it may.
+
+    Raises:
+        UserError: if its prices are not known.
+    """
+    stored = model.stored()
+    cost = sum(cell.usage.get("cost", 0.0) for cell in stored.values())
+    had = sum(sampled(cell, stored[cell.name].rows).n_requests for cell in model.cells if cell.name in stored)
+    if requests <= had:
+        return cost
+    price = cost / had if cost else most_per_request(model)
+    if price is None:
+        hint = "add api: {prices: {input: X, output: Y}} to its model file, or give --most-requests"
+        raise UserError(f"--most-cost is given, but the prices of {model.name} are not known", hint)
+    return cost + (requests - had) * price
+
+
+@cache
+def most_per_request(model: RaceModel) -> float | None:
+    """Returns the most that a request to a model is planned to cost: 0 on this machine; None without prices."""
+    if backend_of(model.session.config.model.model_type).local:
+        return 0.0
+    from afrieval.tools.plan.counting import total  # takes seconds, and most races need none of it
+    from afrieval.tools.plan.plan import estimate
+    from afrieval.tools.plan.tables import costs, prices_of
+
+    if not (prices := prices_of(model.session.config.model)):
+        return None
+    size = total(estimate(model.session, [sampled(cell, FIRST) for cell in model.cells]).sizes)
+    return sum(costs(size, prices)) / max(size.requests, 1)

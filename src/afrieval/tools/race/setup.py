@@ -13,6 +13,10 @@ from afrieval.analysis.suites import RULES, percent
 from afrieval.config.files import Settings
 from afrieval.config.settings import MEMORISATION
 from afrieval.config.short_form import model_settings
+from afrieval.results.cell_scores import CellScores
+from afrieval.results.comparable_runs import run_cells
+from afrieval.results.run_folder import RunFolder
+from afrieval.results.summary import works
 from afrieval.run.manifest import default_folder
 from afrieval.run.session import Session, plan_run
 from afrieval.scoring.statistics.looks import looks, up_to
@@ -48,21 +52,15 @@ class RaceModel:
         name: as the command line has it; also of its job.
         cells: that it may be asked, with all rows.
         options: of the run of each task, by dotted name.
-        folders: of these runs, within the race's.
+        folders: of these runs.
         session: of all tasks.
     """
 
     name: str
     cells: Sequence[TaskCell]
     options: Mapping[str, dict[str, Any]]
-    folders: Mapping[str, Path]
+    folders: Mapping[str, RunFolder]
     session: Session
-
-    @property
-    def is_priced(self) -> bool:
-        """Whether the prices of its tokens are known."""
-        prices = self.session.config.model.api.prices
-        return prices.input is not None and prices.output is not None
 
     def cells_of(self, test_sets: TestSets) -> list[TaskCell]:
         """Returns its cells in some tasks and languages."""
@@ -77,6 +75,20 @@ class RaceModel:
         for task, task_cells in grouped(cells, lambda cell: cell.task.name).items():
             languages = sorted({cell.language for cell in task_cells})
             yield self.options[task] | {"task.languages": languages, "eval.sample": size}
+
+    def has(self, cells: Sequence[TaskCell], size: int) -> bool:
+        """Returns whether it has answered a sample of some cells."""
+        return all(self.folders[cell.task.name].has(cell.name, sampled(cell, size).n) for cell in cells)
+
+    def stored(self) -> dict[str, CellScores]:
+        """Returns its scores by cell, on all rows that it was asked, in the race or before."""
+        names = {cell.name for cell in self.cells}
+        cells = [cell for run in self.folders.values() if run.names for cell in run_cells(run, self.name)]
+        return {cell.name: cell for cell in cells if cell.name in names}
+
+    def seconds(self) -> float:
+        """Returns how long it has taken to answer, without being loaded."""
+        return sum(work.amount["seconds"] for run in self.folders.values() for work in works(run.record, run.path))
 
 
 def test_set_of(cell: TaskCell) -> tuple[str, str]:
@@ -136,14 +148,15 @@ def race_setup(
     courses = _courses(first, by_language)
     test_sets = {test_set for course in courses for test_set in course.test_sets}
     rows = max(cell.rows.total for cell in _cells(first) if test_set_of(cell) in test_sets)
-    models = [_model(word, settings_of[word], of, test_sets, len(looks(rows))) for word, of in sessions.items()]
+    folder = user_path(common.get("run_dir") or Path("races") / default_folder(first.config).parts[1])
+    models = [_model(word, settings_of[word], of, test_sets, len(looks(rows)), folder) for word, of in sessions.items()]
     for index, model in enumerate(models):
         for other in models[:index]:
-            if model.name == other.name or model.folders == other.folders:
+            paths, others = ([run.path for run in of.folders.values()] for of in (model, other))
+            if model.name == other.name or paths == others:
                 problem = f"{words[index]} and {other.name} are the same model, or have the same name"
                 raise UserError(problem, "name each model once, by files with different names")
-    folder = common.get("run_dir") or Path("races") / default_folder(first.config).parts[1]
-    return RaceSetup(user_path(folder), models, courses, up_to(rows, common.get("eval.sample")), rows, margin)
+    return RaceSetup(folder, models, courses, up_to(rows, common.get("eval.sample")), rows, margin)
 
 
 def _planned(word: str, settings: Mapping[str, Any], dry: bool) -> Session:
@@ -199,16 +212,18 @@ def _course(groups: Mapping[str, Sequence[str]], test_sets: Sequence[tuple[str, 
     return Course(language, test_sets, {task: 1 / len(of_groups) / len(of) for of in of_groups for task in of})
 
 
-def _model(word: str, settings: Mapping[str, Any], session: Session, test_sets: TestSets, planned: int) -> RaceModel:
+def _model(
+    word: str, settings: Mapping[str, Any], session: Session, test_sets: TestSets, planned: int, folder: Path
+) -> RaceModel:
     config = session.config
     shared = {name: value for name, value in settings.items() if not name.startswith(OF_ALL_TASKS)}
     shared |= {"eval.looks": planned} | ({"task.folder": config.task.folder} if config.task.folder else {})
     cells = [cell for cell in _cells(session) if test_set_of(cell) in test_sets]
-    options, folders = dict[str, dict[str, Any]](), dict[str, Path]()
+    options, folders = dict[str, dict[str, Any]](), dict[str, RunFolder]()
     for task, task_cells in grouped(cells, lambda cell: cell.task.name).items():
         options[task] = shared | {"task.task_name": task}
         task_config = replace(config, task=replace(config.task, task_name=task, suite=None, groups={}))
-        folders[task] = default_folder(task_config, list(task_cells))
+        folders[task] = RunFolder(folder / default_folder(task_config, list(task_cells)))
     path = user_path(word)
     name = path.stem if path.suffix in (".yaml", ".yml") else path.name if path.is_dir() else word
     return RaceModel(slug(name), cells, options, folders, session)

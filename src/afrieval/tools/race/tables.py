@@ -11,9 +11,8 @@ from afrieval.report.columns import Column
 from afrieval.report.score_tables import unparsed_words
 from afrieval.report.table import Table
 from afrieval.report.values import listed
-from afrieval.tools.race.budget import cost_of, most_per_request
 from afrieval.tools.race.race_loop import RaceResult, unparsed_in, where
-from afrieval.tools.race.race_runs import Runs
+from afrieval.tools.race.race_runs import cost_of, most_per_request
 from afrieval.tools.race.setup import Course, RaceSetup
 
 SHARE = Column("% of all", "score", "share")
@@ -32,20 +31,14 @@ def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
     columns += [Column("requests", "amount"), SHARE, Column("outcome")]
     rows, verdicts, ends = list[list[Any]](), list[str](), list[int]()
     for course, race, contests in zip(setup.courses, outcome.races, outcome.contests, strict=True):
-        rows += [_row(setup, course, race, contests, at) for at in _best_first(race)]
+        scores, best = (race.latest.scores, race.latest.best) if race.latest else ([], None)
+        order = sorted(range(len(scores)), key=lambda index: (index in race.left, index != best, -scores[index]))
+        rows += [_row(setup, course, race, contests, index) for index in order]
         ends += [len(rows) - 1] if by_language else []
         verdicts += [where(course) + verdict(setup, race, outcome.stopped)]
     title = f"Race: {listed([*setup.models[0].options])}{' in each language' if by_language else ''}"
     notes = [HOLDS, *unparsed_words(unparsed_in(setup, outcome.contests))]
     return Table("race", title, columns, rows, notes, [*verdicts, _taken(setup, rows)], ends=ends)
-
-
-def _best_first(race: Race) -> list[int]:
-    if (latest := race.latest) is None:
-        return []
-    return sorted(
-        range(len(race.ranks)), key=lambda index: (index in race.left, index != latest.best, -latest.scores[index])
-    )
 
 
 def _row(setup: RaceSetup, course: Course, race: Race, contests: Sequence[Contest], index: int) -> list[Any]:
@@ -79,8 +72,7 @@ def _taken(setup: RaceSetup, rows: Sequence[Sequence[Any]]) -> str:
     """Returns the requests and the cost of a race, as a sentence."""
     requests = sum(row[-3] for row in rows)
     whole = sum(model.requests(course.test_sets, setup.rows) for model in setup.models for course in setup.courses)
-    runs = Runs(setup)
-    cost = sum(cost_of(model, runs) for model in setup.models)
+    cost = sum(map(cost_of, setup.models))
     price = f", for {dollars(cost)}" if cost else ""
     return f"Requests: {requests:,} of {whole:,} ({100 * requests / whole:.0f} %){price}."
 
@@ -88,7 +80,7 @@ def _taken(setup: RaceSetup, rows: Sequence[Sequence[Any]]) -> str:
 def looks_table(setup: RaceSetup) -> Table:
     """Returns the requests and costs of each look, if no model leaves."""
     test_sets = [test_set for course in setup.courses for test_set in course.test_sets]
-    costs = [most_per_request(model) if model.is_priced else 0.0 for model in setup.models]
+    costs = [most_per_request(model) or 0.0 for model in setup.models]
     columns = [Column("questions", "amount"), Column("requests", "amount"), SHARE]
     columns += [Column("cost", "money" if any(costs) else "hidden")]
     of_looks = [[model.requests(test_sets, size) for model in setup.models] for size in (*setup.sizes, setup.rows)]

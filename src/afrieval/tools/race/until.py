@@ -1,7 +1,7 @@
 """Runs a config; with `eval.until`, on a sample that grows until its scores are as precise as was asked for."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -98,7 +98,11 @@ def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
 
     def ask(size: int) -> None:
         nonlocal lm
-        at_look = _at(session, size, n_looks, open_cells)
+        of_look = replace(evaluation, sample=size, looks=max(evaluation.looks, n_looks))
+        config = replace(session.config, eval=of_look)
+        of_sample = plan(config)
+        cells = [cell for cell in of_sample.cells if cell.name in open_cells]
+        at_look = replace(session, config=config, plan=replace(of_sample, cells=cells))
         if lm is None and processes.run_on_rank_zero(lambda: bool(missing_cells(at_look))):
             from afrieval.models.load import load_model
 
@@ -127,16 +131,6 @@ def planned_looks(evaluation: EvalConfig, cells: Iterable[Cell]) -> int:
     regular = looks(rows := _rows(cells))
     extra = up_to(rows, evaluation.sample)[-1] not in regular
     return max(evaluation.looks, len(regular) + extra)
-
-
-def _at(session: Session, size: int, planned: int, names: Collection[str]) -> Session:
-    """Returns some cells of a run with a sample."""
-    evaluation = session.config.eval
-    of_look = replace(evaluation, sample=size, looks=max(evaluation.looks, planned))
-    config = replace(session.config, eval=of_look)
-    of_sample = plan(config)
-    cells = [cell for cell in of_sample.cells if cell.name in names]
-    return replace(session, config=config, plan=replace(of_sample, cells=cells))
 
 
 def _too_wide(session: Session, target: float, look: str) -> set[str]:
@@ -193,16 +187,12 @@ def margins_of_error(cells: Sequence[CellScores], of_mean: bool) -> dict[Score, 
     margins = {}
     for key, cells_of in grouped(cells, lambda cell: _score_of(cell, of_mean)).items():
         factor, (score, interval) = percent(cells_of[0].metric), (_of_mean if of_mean else _of_language)(cells_of)
-        margins[key] = math.inf
-        if factor and interval and _is_one_look(cells_of):
+        margins[key], most = math.inf, max(cell.rows for cell in cells_of)
+        # In mid-look, cells have other samples, though their test sets have as many rows.
+        is_one_look = all(cell.rows >= min(most, cell.selection.test_set or most) for cell in cells_of)
+        if factor and interval and is_one_look:
             margins[key] = factor * max(interval.high - score, score - interval.low)
     return margins
-
-
-def _is_one_look(cells: Sequence[CellScores]) -> bool:
-    """Returns whether cells have the same sample, as far as their test sets have as many rows; not in mid-look."""
-    most = max(cell.rows for cell in cells)
-    return all(cell.rows >= min(most, cell.selection.test_set or most) for cell in cells)
 
 
 def _of_language(cells: Sequence[CellScores]) -> tuple[float, Interval | None]:

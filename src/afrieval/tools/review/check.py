@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import NamedTuple
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.terminal import shortened, visible
@@ -29,19 +28,15 @@ class Decision:
     row: SheetRow
 
 
-class _Fault(NamedTuple):
-    column: str
-    problem: str
-    cure: str
-
-
 def decisions(sheet: Sheet, strings: Mapping[str, String], where: str) -> tuple[list[Decision], list[UserError]]:
     """Returns the decisions in a sheet, and the errors in its rows."""
     decided, errors = [], []
     rows_of = Counter(row.id for row in sheet.rows)
     for row in sheet.rows:
         faults = list(_faults(row, strings, rows_of[row.id]))
-        errors += [UserError(f"{where}, row {row.number}, column {f.column}: {f.problem}", f.cure) for f in faults]
+        errors += [
+            UserError(f"{where}, row {row.number}, column {column}: {why}", cure) for column, why, cure in faults
+        ]
         if not faults and row.verdict:
             verdict = VERDICTS[VERDICTS.index(row.verdict.casefold())]
             string = strings[row.id]
@@ -72,47 +67,41 @@ def clean(text: str) -> str:
     return "\n".join(re.sub(r"[ \t]+", " ", line).strip(" ") for line in lines)
 
 
-def _faults(row: SheetRow, strings: Mapping[str, String], rows: int) -> Iterator[_Fault]:
+def _faults(row: SheetRow, strings: Mapping[str, String], rows: int) -> Iterator[tuple[str, str, str]]:
+    """Yields what is wrong with a row: the column, the problem and its cure."""
     verdict = row.verdict.casefold()
     if not verdict:
         if row.new or row.comment:
-            column = "new text" if row.new else "comment"
-            yield _Fault("verdict", f"it is empty, but the row has a {column}", CURE)
+            yield "verdict", f"it is empty, but the row has a {'new text' if row.new else 'comment'}", CURE
         return
     if verdict not in VERDICTS:
-        yield _Fault("verdict", f"{shortened(row.verdict)!r} is not a verdict", CURE)
+        yield "verdict", f"{shortened(row.verdict)!r} is not a verdict", CURE
     elif row.id not in strings:
-        yield _Fault("id", f"unknown string {shortened(row.id)!r}", nearest(row.id, list(strings)))
+        yield "id", f"unknown string {shortened(row.id)!r}", nearest(row.id, list(strings))
     elif strings[row.id].is_reference:
         (word,) = strings[row.id].references
-        yield _Fault("id", f"{row.id} is the shared word {word}", f"review {word} instead")
+        yield "id", f"{row.id} is the shared word {word}", f"review {word} instead"
     elif rows > 1:
-        yield _Fault("id", f"{row.id} occurs in {rows} rows", "keep one of them")
-    elif verdict == "change":
-        yield from _faults_of_change(row, strings[row.id])
-    elif row.new:
-        cure = "write change, or move the text to the comment"
-        yield _Fault("new text", f"it is filled in, but the verdict is {verdict}", cure)
-    elif clean(row.native) != clean(strings[row.id].text):
-        yield _stale(strings[row.id])
-
-
-def _faults_of_change(row: SheetRow, string: String) -> Iterator[_Fault]:
-    new = clean(row.new)
-    if not new:
-        yield _Fault("new text", "it is empty, but the verdict is change", "write the new text, or another verdict")
-    elif new == string.text:
-        return  # somebody wrote the same, or the sheet was read before
-    elif clean(row.native) != clean(string.text):
-        yield _stale(string)
+        yield "id", f"{row.id} occurs in {rows} rows", "keep one of them"
     else:
-        yield from (_Fault("new text", *fault) for fault in text_faults(string, new))
+        yield from _faults_of_texts(row, verdict == "change", strings[row.id])
 
 
-def _stale(string: String) -> _Fault:
-    shown = shortened(string.text.replace("\n", " / "))
-    cure = "clear the verdict of this row to leave it out, and review the string in a new sheet"
-    return _Fault("native", f"the text was changed after this sheet was made; it is now {shown!r}", cure)
+def _faults_of_texts(row: SheetRow, is_change: bool, string: String) -> Iterator[tuple[str, str, str]]:
+    new = clean(row.new)
+    if is_change and not new:
+        yield "new text", "it is empty, but the verdict is change", "write the new text, or another verdict"
+    elif is_change and new == string.text:
+        return  # somebody wrote the same, or the sheet was read before
+    elif row.new and not is_change:
+        cure = "write change, or move the text to the comment"
+        yield "new text", f"it is filled in, but the verdict is {row.verdict.casefold()}", cure
+    elif clean(row.native) != clean(string.text):
+        shown = shortened(string.text.replace("\n", " / "))
+        cure = "clear the verdict of this row to leave it out, and review the string in a new sheet"
+        yield "native", f"the text was changed after this sheet was made; it is now {shown!r}", cure
+    elif is_change:
+        yield from (("new text", *fault) for fault in text_faults(string, new))
 
 
 def text_faults(string: String, new: str) -> Iterator[tuple[str, str]]:

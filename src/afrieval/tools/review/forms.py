@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -168,11 +168,11 @@ def _style(page: Any, form: SheetForm) -> None:
 
 def _height(texts: Sequence[str], widths: Sequence[int]) -> int:
     """Returns the height of a row in points; LibreOffice does not fit it to the texts."""
-    return min(HIGHEST, LINE * max(map(_lines, texts, widths)))
-
-
-def _lines(text: str, width: int) -> int:
-    return sum(1 + int(sum(BROAD if c > "\u1000" else 1 for c in line) / (width - 4)) for line in text.split("\n"))
+    most = 1
+    for text, width in zip(texts, widths, strict=False):
+        lengths = [sum(BROAD if c > "\u1000" else 1 for c in line) for line in text.split("\n")]
+        most = max(most, sum(1 + int(length / (width - 4)) for length in lengths))
+    return min(HIGHEST, LINE * most)
 
 
 def from_xlsx(path: Path) -> list[list[str]]:
@@ -203,7 +203,11 @@ def _cells(content: io.BytesIO, path: Path) -> list[list[str]]:
         page.reset_dimensions()
         empty = None
         for number, row in enumerate(page.iter_rows(max_col=COLUMNS_READ), 1):
-            texts = [] if row is empty else list(_texts(row, path))  # rows that were not written are one object
+            cells = () if row is empty else row  # rows that were not written are one object
+            if odd := next((cell for cell in cells if cell.data_type in "fe"), None):
+                problem = f"{path}, cell {odd.coordinate}: {odd.value!r} is a formula or an error"
+                raise UserError(problem, "write it as text")
+            texts = ["" if cell.value is None else str(cell.value) for cell in cells]
             if number > (ROWS if any(texts) else LAST):
                 raise UserError(f"{path} has a row {number:,}; {ROWS:,} are the limit for a sheet", EMPTY)
             if any(texts):
@@ -212,15 +216,6 @@ def _cells(content: io.BytesIO, path: Path) -> list[list[str]]:
             else:
                 empty = row
     return rows
-
-
-def _texts(row: Iterable[Any], path: Path) -> Iterator[str]:
-    for cell in row:
-        if cell.data_type in "fe":
-            raise UserError(
-                f"{path}, cell {cell.coordinate}: {cell.value!r} is a formula or an error", "write it as text"
-            )
-        yield "" if cell.value is None else str(cell.value)
 
 
 LARGEST = 2**22  # bytes

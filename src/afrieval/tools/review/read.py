@@ -7,7 +7,7 @@ from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -16,7 +16,7 @@ from afrieval._util.schema import KeyPath
 from afrieval._util.whole_files import write_whole
 from afrieval._util.yaml_files import parsed
 from afrieval.languages import LANGUAGES
-from afrieval.tasks.declaration.spec import TaskSpec, load_task
+from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages
 from afrieval.tasks.prompts.reviews import Review, as_yaml, read_reviews, with_review
 from afrieval.tasks.prompts.vocabulary import strings, text_hash
@@ -78,41 +78,26 @@ def _get(content: Any, keys: KeyPath) -> Any:
 
 def _candidates(source: str, node: yaml.ScalarNode, value: str) -> Iterator[str]:
     """Yields the text with the value written in several ways, the present one first."""
-    if node.style == "|":
-        yield _with_block(source, node, value)
-        return
-    if node.style == ">":  # its lines are not those of the value
-        return
-    ways = {"": value, "'": "'" + value.replace("'", "''") + "'", '"': json.dumps(value, ensure_ascii=False)}
-    first, last = source[: node.start_mark.index], source[node.end_mark.index :]
-    for style in (node.style or "", '"'):  # libyaml has "" for plain text, and PyYAML None
-        yield f"{first}{ways[style]}{last}"
-
-
-def _with_block(source: str, node: yaml.ScalarNode, value: str) -> str:
-    """Returns the text with other lines in a literal block, which has one line for each of the value."""
-    lines = source.split("\n")
-    start = node.start_mark.line + 1
-    end = start + len(node.value.rstrip("\n").split("\n"))
-    first = lines[start]
-    indent = first[: len(first) - len(first.lstrip(" "))]
-    new = [f"{indent}{line}" if line else "" for line in value.rstrip("\n").split("\n")]
-    return "\n".join([*lines[:start], *new, *lines[end:]])
+    if node.style == "|":  # a block has one line for each of the value
+        lines = source.split("\n")
+        start = node.start_mark.line + 1
+        end = start + len(node.value.rstrip("\n").split("\n"))
+        indent = lines[start][: len(lines[start]) - len(lines[start].lstrip(" "))]
+        new = [f"{indent}{line}" if line else "" for line in value.rstrip("\n").split("\n")]
+        yield "\n".join([*lines[:start], *new, *lines[end:]])
+    elif node.style != ">":  # whose lines are not those of the value
+        ways = {"": value, "'": "'" + value.replace("'", "''") + "'", '"': json.dumps(value, ensure_ascii=False)}
+        first, last = source[: node.start_mark.index], source[node.end_mark.index :]
+        for style in (node.style or "", '"'):  # libyaml has "" for plain text, and PyYAML None
+            yield f"{first}{ways[style]}{last}"
 
 
 PARTS = ("tasks", "vocabulary", "reviews", "docs", GOLDEN.as_posix(), "CHANGELOG.md")
 UNRELEASED = "## Unreleased\n\n"
 
 
-class Change(NamedTuple):
-    """The text of a file, before and after; empty if it did not exist."""
-
-    before: str
-    after: str
-
-
-def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Change], list[UserError]]:
-    """Returns what a sheet changes in a checkout, by path within it, or what is wrong with the sheet.
+def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, str], list[UserError]]:
+    """Returns the new texts of the files that a sheet changes, by path within a checkout, or what is wrong with it.
 
     Nothing in the checkout is changed.
     """
@@ -129,26 +114,28 @@ def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, Ch
             _edit(copy / decision.string.path, decision)
         if errors := list(_label_errors(root, copy, sheet.language, changed, where)):
             return {}, errors
-        _store_reviews(copy / "reviews" / f"{sheet.language}.yaml", sheet, decided, date)
+        path = copy / "reviews" / f"{sheet.language}.yaml"
+        reviews, name = read_reviews(path), " ".join(sheet.reviewer.split())
+        for of in decided:
+            dialect = of.row.dialect or sheet.dialect
+            review = Review(text_hash(of.text), of.verdict, name, date, dialect, of.row.comment)
+            reviews = with_review(reviews, of.string.id, review)
+        _write(path, as_yaml(reviews))
         _raise_versions(copy, sheet.language, changed)
-        generated = (
-            golden_files(copy, [sheet.language]) | pages(copy, [sheet.language]) if (copy / INDEX).is_file() else {}
-        )
-        for path, text in generated.items():
-            _write(copy / path, text)
+        if (copy / INDEX).is_file():
+            for path, text in (golden_files(copy, [sheet.language]) | pages(copy, [sheet.language])).items():
+                _write(copy / path, text)
         files = sorted(path.relative_to(copy) for path in copy.rglob("*") if path.is_file())
-        changed_files = [path for path in files if _content(root / path) != _content(copy / path)]
-        return {path: Change(_text(root / path), _text(copy / path)) for path in changed_files}, []
+        return {path: _text(copy / path) for path in files if _content(root / path) != _content(copy / path)}, []
 
 
 def _copy(root: Path, copy: Path) -> None:
     for name in PARTS:
-        path = copy / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
         if (root / name).is_dir():
-            shutil.copytree(root / name, path)
+            shutil.copytree(root / name, copy / name)
         elif (root / name).exists():
-            shutil.copy(root / name, path)
+            shutil.copy(root / name, copy / name)
 
 
 def _content(path: Path) -> bytes:  # not all are texts
@@ -173,16 +160,6 @@ def _edit(path: Path, decision: Decision) -> None:
         raise UserError(where, "change it by hand to plain text, quotes or a block with |") from None
 
 
-def _store_reviews(path: Path, sheet: Sheet, decided: list[Decision], date: str) -> None:
-    reviews = read_reviews(path)
-    for decision in decided:
-        name, dialect = " ".join(sheet.reviewer.split()), decision.row.dialect or sheet.dialect
-        fields = (text_hash(decision.text), decision.verdict, name, date, dialect, decision.row.comment)
-        reviews = with_review(reviews, decision.string.id, Review(*fields))
-    if decided:
-        _write(path, as_yaml(reviews))
-
-
 def _label_errors(root: Path, copy: Path, language: str, changed: list[Decision], where: str) -> Iterator[UserError]:
     """Yields label words that could be distinguished in an answer before, and no longer can."""
     for spec in templated(copy):
@@ -198,7 +175,11 @@ def _label_errors(root: Path, copy: Path, language: str, changed: list[Decision]
 
 
 def _raise_versions(root: Path, language: str, changed: list[Decision]) -> None:
-    """Raises the versions of the tasks whose prompts say something else now, and says so in the changelog."""
+    """Raises the versions of the tasks whose prompts say something else now, and says so in the changelog.
+
+    Raises:
+        UserError: if the changelog has no place for it.
+    """
     ids = {decision.string.id for decision in changed}
     users = [s for s in strings(root, language).values() if s.id in ids or ids & {*s.references}]
     homes = {load_task(s.task, root / "tasks").prompts_folder for s in users if not s.is_word}
@@ -206,35 +187,31 @@ def _raise_versions(root: Path, language: str, changed: list[Decision]) -> None:
     for spec in tasks:
         path = spec.folder / "task.yaml"
         _write(path, replaced(_text(path), ("version",), spec.version + 1))
-    _note_change(root / "CHANGELOG.md", language, len(changed), tasks)
-
-
-def _note_change(path: Path, language: str, number: int, tasks: list[TaskSpec]) -> None:
+    path = root / "CHANGELOG.md"
     if not tasks or not path.is_file():
         return
     before, heading, after = _text(path).partition(UNRELEASED)
     if not heading:
-        raise UserError(
-            f"{path.name} has no heading {UNRELEASED.strip()!r}", "add it above the first heading of a version"
-        )
+        problem = f"{path.name} has no heading {UNRELEASED.strip()!r}"
+        raise UserError(problem, "add it above the first heading of a version")
     versions = ", ".join(f"{spec.title} (version {spec.version + 1})" for spec in tasks)
-    count = "a string" if number == 1 else f"{number} strings"
+    count = "a string" if len(changed) == 1 else f"{len(changed)} strings"
     line = f"* A speaker of {LANGUAGES[language].name} changed {count} of the native prompts: "
     line += f"scores with native {LANGUAGES[language].name} prompts change in {versions}."
     _write(path, f"{before}{heading}{fill(line, 100, subsequent_indent='  ')}\n{after}")
 
 
-def write_all(root: Path, changes: Mapping[Path, Change]) -> None:
-    """Writes all changes into a checkout; if that fails or is stopped, the files are as they were before."""
-    done: list[Path] = []
+def write_all(root: Path, changes: Mapping[Path, str]) -> None:
+    """Writes all new texts into a checkout; if that fails or is stopped, the files are as they were before."""
+    before: dict[Path, str] = {}
     try:
-        for path, change in changes.items():
-            done.append(path)
-            _write(root / path, change.after)
+        for name, text in changes.items():
+            before[name] = _text(root / name)
+            _write(root / name, text)
     except BaseException:
-        for path in done:
-            if before := changes[path].before:
-                _write(root / path, before)
+        for name, text in before.items():
+            if text:
+                _write(root / name, text)
             else:
-                (root / path).unlink(missing_ok=True)
+                (root / name).unlink(missing_ok=True)
         raise

@@ -1,6 +1,6 @@
 """Brings filled-in sheets with ratings of answers into the runs that the answers are of."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,6 @@ from afrieval.tools.review.answer_sheet import (
     RUNS,
     TASKS_RATED,
     TITLE,
-    Rated,
     answers,
     run_code,
     shown,
@@ -42,11 +41,6 @@ class Ratings(NamedTuple):
 
     levels: dict[AnswerAddress, Levels]
     rubrics: dict[Path, dict[str, Rubric]]
-
-
-class _Answer(NamedTuple):
-    text: str
-    addresses: list[AnswerAddress]
 
 
 def read_ratings(
@@ -78,11 +72,15 @@ def read_ratings(
             ratings.rubrics.setdefault(run.path, {}).update(dict.fromkeys(rated.specs, rated.rubric))
         raters = {name for _, line in answers(of_sheet, rated) for name in line.get(RATINGS, {})}
         _check_name(rater, [*(name for name, _ in level_of), *raters], path)
-        stored = _answers(of_sheet, rated)
+        texts, addresses = dict[str, str](), defaultdict[str, list[AnswerAddress]](list)  # of each answer
+        for address, line in answers(of_sheet, rated):
+            each = shown(address, line, rated.rubric)
+            texts[each.id] = each.answer
+            addresses[each.id].append(address)
         for number, row in sheet.rows.items():
             where = f"{path}, row {number}"
             level = row.get(LEVEL, "").removesuffix(".0").removesuffix(",0")  # which spreadsheets add to numbers
-            if fault := _fault(row, level, stored, rated.rubric):
+            if fault := _fault(row, level, texts, rated.rubric):
                 errors.append(UserError(f"{where}, column {fault[0]}: {fault[1]}", fault[2]))
                 continue
             before, source = level_of.get((rater, row[ID]), ("", ""))
@@ -91,7 +89,7 @@ def read_ratings(
                 errors.append(UserError(problem, f"{SAME}; if {rater} is one person, remove one of the levels"))
             elif level or not source:
                 level_of[rater, row[ID]] = level, where
-                for address in stored[row[ID]].addresses:
+                for address in addresses[row[ID]]:
                     ratings.levels.setdefault(address, {})[rater] = level
     return ratings, errors
 
@@ -126,24 +124,13 @@ def _check_levels(sheet: FilledIn, rubric: Rubric, path: Path) -> None:
         raise UserError(problem, "use the version of the rubric that the sheet was written with, or rate a new sheet")
 
 
-def _answers(runs: Sequence[RunFolder], rated: Rated) -> dict[str, _Answer]:
-    """Returns all answers that may be on a sheet, by id."""
-    by_id: dict[str, _Answer] = {}
-    for address, line in answers(runs, rated):
-        each = shown(address, line, rated.rubric)
-        by_id.setdefault(each.id, _Answer(each.answer, [])).addresses.append(address)
-    return by_id
-
-
-def _fault(
-    row: Mapping[str, str], level: str, stored: Mapping[str, _Answer], rubric: Rubric
-) -> tuple[str, str, str] | None:
+def _fault(row: Mapping[str, str], level: str, texts: Mapping[str, str], rubric: Rubric) -> tuple[str, str, str] | None:
     """Returns what is wrong with a row: the column, the problem and its cure."""
     id = row.get(ID, "")
-    if id not in stored:
+    if id not in texts:
         cure = "if its answer was scored again and changed, delete the row; otherwise restore the id"
         return ID, f"{shortened(id)!r} is not of an answer of these runs", cure
-    if row.get(ANSWER, "").split() != stored[id].text.split():
+    if row.get(ANSWER, "").split() != texts[id].split():
         cure = "copy the rows of the sheet as it was sent, and sort whole rows only"
         return ANSWER, f"it is not the answer of {id}", cure
     if level and level not in rubric.levels:

@@ -131,26 +131,16 @@ def _rows(root: Path, language: str, shown: bool) -> Iterator[SheetRow]:
     for string in native.values():
         if string.is_reference:  # whoever reviews the word reviews it
             continue
-        same = english.get(string.id)
-        texts = filled(same.text, english) if same else _in_english(string.id), string.text
+        last = string.id.rpartition("/")[2]
+        if same := english.get(string.id):
+            in_english = filled(same.text, english)
+        elif string.id.startswith("languages/") and last in LANGUAGES:  # what English prompts lack: a language's name,
+            in_english = LANGUAGES[last].name
+        else:  # or a word from the data
+            in_english = last.replace("_", " ") if "/values/" in string.id else ""
         note = Note() if is_rewritten(string, reviews) else notes.get(string.id, Note())
-        yield SheetRow(
-            string.id,
-            status(string, reviews),
-            *texts,
-            note.back,
-            examples_of.get(string.id, ""),
-            note.evidence,
-            note.doubt,
-        )
-
-
-def _in_english(id: str) -> str:
-    """Returns the English words of a string that English prompts lack: from the data, or a language's name."""
-    last = id.rpartition("/")[2]
-    if id.startswith("languages/") and last in LANGUAGES:
-        return LANGUAGES[last].name
-    return last.replace("_", " ") if "/values/" in id else ""
+        example, state = examples_of.get(string.id, ""), status(string, reviews)
+        yield SheetRow(string.id, state, in_english, string.text, note.back, example, note.evidence, note.doubt)
 
 
 def sheet_bytes(sheet: Sheet, path: Path) -> bytes:

@@ -1,7 +1,7 @@
 """Both kinds of prompts in one row of a model."""
 
-from afrieval.report.by_prompts import by_prompts
 from afrieval.report.columns import Column
+from afrieval.report.html.tables import by_prompts
 from afrieval.report.table import Table
 
 COLUMNS = [Column("model"), Column("rank", "rank"), Column("prompts", "text", "kind"), Column("mean", "score")]

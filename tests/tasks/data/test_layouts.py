@@ -1,4 +1,4 @@
-"""Files of the question answering data sets, laid out and coded as on the hub; the rows are ours."""
+"""Files of data sets, laid out and coded as on the hub; the rows are ours."""
 
 import csv
 import json
@@ -8,12 +8,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import Cli
+from tests.conftest import Cli, spec_of
 
 from afrieval._util.errors import UserError
+from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.scoring.responses import Generation
+from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TASKS, load_task
+from afrieval.tasks.prompts.prompts import example_answer
 
 Row = dict[str, Any]
 
@@ -65,17 +69,6 @@ def test_tydiqa_has_the_rows_of_one_language(tmp_path: Path) -> None:
     pq.write_table(pa.table({"question": ["a"]}), path)
     with pytest.raises(UserError, match="has no column 'id'"):
         loaded("tydiqa", "swa", "validation", tmp_path)
-
-
-def test_naijarc(tmp_path: Path) -> None:
-    header = "story,question,options_A,options_B,options_C,options_D,Answer\n"
-    row = '"A story, long\nand wide","Why, ""now""?",one,two,three,four,{answer}\n'
-    for language in ("hau", "ibo", "yor"):
-        put(tmp_path, f"Davlan/NaijaRC/{language}/test.csv", header + row.format(answer="C ") + row.format(answer="E"))
-        put(tmp_path, f"Davlan/NaijaRC/{language}/dev.csv", header + row.format(answer=" A"))
-        test, dev = (loaded("naijarc", language, split, tmp_path) for split in ("test", "validation"))
-        assert test and [d.gold for d in test] == [2, None] and test[0].choices == ("one", "two", "three", "four")
-        assert dev and dev[0].gold == 0 and dev[0].fields["question"] == 'Why, "now"?'
 
 
 def test_global_piqa(tmp_path: Path) -> None:
@@ -208,10 +201,10 @@ def write_mmmlu(folder: Path) -> Path:
     return path
 
 
-def write_global(folder: Path, **changed: Any) -> None:
+def write_global(folder: Path) -> None:
     for language, code in (("yor", "yo"), ("eng", "en")):
         for split in ("test", "dev"):
-            rows = [{**row, **changed} for row in sample_rows("global_mmlu", language) if row["split"] == split]
+            rows = [row for row in sample_rows("global_mmlu", language) if row["split"] == split]
             (folder / code).mkdir(parents=True, exist_ok=True)
             names = [name for name in rows[0] if name != "split"]
             table = pa.table({name: [row[name] for row in rows] for name in names})
@@ -228,14 +221,6 @@ def test_subjects_of_mmmlu_lose_the_names_of_files(tmp_path: Path) -> None:
     }
     assert {d.fields["category"] for d in split.documents} == {"STEM", "social sciences"}
     assert load_split(MMMLU, "yor", "test", str(tmp_path)) is None
-
-
-def test_an_unknown_subject_is_an_error(tmp_path: Path) -> None:
-    path = write_mmmlu(tmp_path)
-    text = path.read_text(encoding="utf-8").replace("elementary_mathematics_test.csv_sw-KE.csv", "algebra")
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match="subject 'algebra' is in no group of subcategory"):
-        load_split(MMMLU, "swa", "test", str(tmp_path))
 
 
 def test_mmmlu_has_no_examples(cli: Cli) -> None:
@@ -256,22 +241,82 @@ def test_global_mmlu_says_which_questions_need_a_culture(tmp_path: Path, folder:
     assert "sensitivity" in GLOBAL.breakdowns
 
 
-def test_an_unknown_label_is_an_error(tmp_path: Path) -> None:
-    write_global(tmp_path / GLOBAL.data.hub, cultural_sensitivity_label="XX")
-    with pytest.raises(UserError, match="'XX' is in no group of sensitivity"):
-        load_split(GLOBAL, "yor", "test", str(tmp_path))
+# How the data set's worked solutions begin and end.
+SOLUTIONS = {
+    "afr": "A: Kom ons dink stap vir stap. {} Die antwoord is ({}).",
+    "eng": "A: Let's think step by step. {} The answer is ({}).",
+    "swa": "A: Hebu tufikiria hatua kwa hatua. {} Jibu ni ({}).",
+    "wol": "A: Nan xalaat ci dooley dooley. {} Tontu bi mooy ({}).",
+    "yor": "A: Ẹ jẹ́ ká ronú lọ́nà tíṣíṣe. {} Ìdáhùn náà ni ({}).",
+    "zul": "A: Asicabange isinyathelo ngesinyathelo. {} Impendulo ithi ({}).",
+}
 
 
-def test_global_mmlu_pairs_languages_by_the_number_of_the_question(tmp_path: Path) -> None:
-    write_global(tmp_path / GLOBAL.data.hub)
-    path = tmp_path / GLOBAL.data.hub / "yo/test-00000-of-00001.parquet"
-    pq.write_table(pq.read_table(path).take([3, 1, 0, 2, 4, 5, 6, 7, 8]), path)
-    of_each = [load_split(GLOBAL, language, "test", str(tmp_path)) for language in ("eng", "yor")]
-    english, yoruba = ([(d.key, d.gold) for d in split.documents] for split in of_each if split)
-    assert english != yoruba and sorted(english) == sorted(yoruba) and all(key for key, _ in english)
+def write_mmlu_prox(source: Path, edition: str, language: str) -> list[str]:
+    """Writes a language's files as they are on the hub, and returns right answers to its test set."""
+    rows = sample_rows("mmlu_prox", "eng")
+    for row in rows:
+        row["cot_content"] = SOLUTIONS[language].format("7 + 7 = 14.", row["answer"])
+    folder = source / "li-lab" / edition / load_task("mmlu_prox").languages[language]
+    folder.mkdir(parents=True)
+    for split, times in (("test", 1), ("validation", 7)):  # as many as published, of which there are ten
+        table = pa.Table.from_pylist([row for row in rows if row["split"] == split] * times)
+        pq.write_table(table, folder / f"{split}-00000-of-00001.parquet")
+    return [row["cot_content"].removeprefix("A: ") for row in rows if row["split"] == "test"]
 
 
-def test_examples_of_global_mmlu_are_of_the_subject_and_in_the_language(cli: Cli) -> None:
-    native = ["--task.languages", "yor", "--task.prompt_language", "native", "--eval.num_fewshot", 2, "--document", 2]
-    shown = cli("preview", "--task.task_name", "global_mmlu", "--data.source", "samples", *native).out
-    assert "few-shot rows [2, 3]" in shown and shown.count("Ìbéèrè: ") == 3 and "Question" not in shown
+@pytest.mark.parametrize("edition", ["MMLU-ProX", "MMLU-ProX-Lite"])
+def test_right_answers_score_100_in_each_language_and_prompt(edition: str, tmp_path: Path) -> None:
+    answers = {language: write_mmlu_prox(tmp_path, edition, language) for language in SOLUTIONS}
+    task = TaskConfig(task_name="mmlu_prox", prompts=[1, 2, 3], prompt_language="both", options={"edition": edition})
+    config = RunConfig(ModelConfig("demo"), task, EvalConfig(num_fewshot=5), DataConfig(str(tmp_path)))
+    cells, _ = declared_cells(config)
+    assert len(cells) == 6 * 3 + 4 * 3
+    for cell in cells:
+        score = cell.scorer(Generation(2048, ("Question:",), runs_on=False))
+        for document, answer in zip(cell.documents, answers[cell.language], strict=True):
+            assert score(document, [answer]).measures["acc"] == [1.0]
+            prompt = cell.prompt_text(document, None)
+            assert prompt.count("7 + 7 = 14.") == 5 and "A: " not in prompt.replace("\nA: ", "")
+    assert [len(document.choices) for document in cells[0].documents] == [10, 8, 10, 10, 7, 4, 3, 10]
+
+
+EMOTIONS = ["anger", "disgust", "fear", "joy", "sadness", "surprise"]
+LACKING = {"eng": "disgust", "afr": "surprise"}
+
+
+def write_brighter(source: Path, language: str, tracks: list[str]) -> None:
+    """Writes a language's test set, in which the rows of the second track are those of the first in another order."""
+    spec = spec_of("brighter_emotions")
+    samples = [row for row in sample_rows("brighter_emotions", "hau") if row.pop("split") == "test"]
+    n = spec.data.rows_of("test", language) or 12
+    rows: list[dict[str, Any]] = [samples[i % len(samples)] | {"text": f"{i}: {language}"} for i in range(n)]
+    rows = [row | ({LACKING[language]: None} if language in LACKING else {}) for row in rows]
+    listed = [(track, row) for track in tracks for row in (rows if track == tracks[0] else rows[::-1])]
+    table = [
+        row | {"id": f"{language}_test_{track}_{i:05}", "emotions": [e for e in EMOTIONS if row[e]]}
+        for i, (track, row) in enumerate(listed)
+    ]
+    path = source / spec.data.hub / spec.languages[language] / "test-00000-of-00001.parquet"
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist(table), path)
+
+
+@pytest.mark.parametrize(
+    ("language", "tracks"), [("eng", ["track1", "track_c"]), ("afr", ["track_a", "track_c"]), ("xho", ["track_c"])]
+)
+def test_each_row_once_with_the_emotions_of_its_language(language: str, tracks: list[str], tmp_path: Path) -> None:
+    write_brighter(tmp_path, language, tracks)
+    spec = spec_of("brighter_emotions")
+    task = TaskConfig(task_name="brighter_emotions", languages=[language])
+    cells, _ = declared_cells(RunConfig(ModelConfig("demo"), task, data=DataConfig(str(tmp_path))))
+    emotions = [e for e in EMOTIONS if e != LACKING.get(language)]
+    for cell in cells:
+        documents = cell.documents
+        assert len(documents) == len({d.fields["text"] for d in documents}) == spec.data.rows_of("test", language)
+        for document in documents[:24]:
+            assert [*dict(document.gold or {})] == emotions and document.choices[: len(emotions)] == tuple(emotions)
+            assert example_answer(spec, cell.prompt, document, "generate")
+        prompt = cell.prompt_text(documents[0], None)
+        named = [e for e in EMOTIONS if cell.prompt.labels[e] in prompt]
+        assert named == emotions, "a prompt names no label that the language does not have"
