@@ -210,6 +210,7 @@ ERRORS: dict[str, Callable[[], object]] = {
     "device must be text, not 3": lambda: afrieval.evaluate(afrieval.ModelConfig("demo", device=3), "afrixnli"),  # type: ignore[arg-type]
     "there is no run folder": lambda: afrieval.load_run("runs/nowhere"),
     "there is no run to compare": lambda: afrieval.compare([]),
+    "there is no run to show": lambda: afrieval.write_report([]),
     "has published scores, not a run": lambda: afrieval.compare("table.csv"),
     "compare: runs.0 must be a Run, text or a path, not 5 .give one run": lambda: afrieval.compare([5]),  # type: ignore[list-item]
 }

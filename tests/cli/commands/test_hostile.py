@@ -214,19 +214,6 @@ ENGLISH_NLI = ("--task.task_name", "afrixnli", "--task.languages", "eng", "--dat
 
 
 @pytest.mark.usefixtures("_short")
-@pytest.mark.parametrize(
-    ("command", "code", "reason"),
-    [("preview", "{{ 1 / 0 }}", "divides by zero"), ("run", ENDLESS, "longer than 0.4 s")],
-)
-def test_file_and_prompt_are_named(cli: Cli, tasks: Path, tmp_path: Path, command: str, code: str, reason: str) -> None:
-    path = add(tasks, code)
-    model = ("--model.model_name", "demo", "--run_dir", tmp_path / "run")
-    done = cli(command, *ENGLISH_NLI, tasks, *(model if command == "run" else ()))
-    assert done.code == 2 and f"error: {path}, prompt 2" in done.err and reason in done.err
-    assert len(done.err.splitlines()) == 2 and not (tmp_path / "run").exists()
-
-
-@pytest.mark.usefixtures("_short")
 def test_a_row_that_fails_is_named_before_the_model_is_loaded(
     refusal: Refusal, tasks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

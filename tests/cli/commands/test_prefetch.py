@@ -184,7 +184,9 @@ def test_every_file_is_locked_and_checked(llama_hub: FakeHub, cli: Cli, refusal:
             p.relative_to(llama_hub.remote / repository): p for p in (llama_hub.remote / repository).rglob("part-*")
         }
         assert entry["commit"] == llama_hub.commit and len(parts) == 2
-        assert entry["files"] == {name.as_posix(): hash_of(path) for name, path in parts.items()}
+        assert entry["files"] == {
+            name.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for name, path in parts.items()
+        }
         name = next(iter(parts))
         cached = llama_hub.cache / repository / "snapshots" / llama_hub.commit / name
         whole = cached.read_bytes()
@@ -192,10 +194,6 @@ def test_every_file_is_locked_and_checked(llama_hub: FakeHub, cli: Cli, refusal:
         assert f"{repository}, {name.as_posix()}: SHA-256 is" in refusal(*words("preview", "meta_math"))
         cached.write_bytes(whole)
     assert cli(*words("preview", "meta_math"), "--eval.limit", 1).code == 0
-
-
-def hash_of(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_a_table_that_is_cut_short_is_refused(llama_hub: FakeHub, cli: Cli) -> None:

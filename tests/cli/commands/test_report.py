@@ -68,11 +68,6 @@ def test_a_page_that_is_removed_at_once(
     assert "page.html was removed as soon as it was written" in refusal("report", run, "-o", tmp_path / "page.html")
 
 
-def test_no_run_is_an_error() -> None:
-    with pytest.raises(afrieval.UserError, match="there is no run to show"):
-        afrieval.write_report([])
-
-
 def test_without_a_score_there_is_no_page(cli: Cli, tmp_path: Path) -> None:
     log = (LOGS / "inspect_ai.json").read_text(encoding="utf-8").replace('"success"', '"cancelled"', 1)
     (tmp_path / "log.json").write_text(log, encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import ROOT, Cli, Refusal, content
 
 from afrieval.models.backends.hf import HF
-from afrieval.results.run_files import read_run, sample_files, sample_path, write_run
+from afrieval.results.run_files import read_run, sample_files, sample_path, write_run, write_samples
 from afrieval.results.samples import read_samples
 from afrieval.scoring.extract import EXTRACTORS
 
@@ -248,20 +248,18 @@ def test_a_run_that_does_not_say_its_prompts(refusal: Refusal, run: Path, tasks:
 def test_nobody_takes_a_folder_whose_scoring_was_stopped_for_a_whole_one(
     cli: Cli, refusal: Refusal, run: Path, tasks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from afrieval.run import rescore
-
-    write, writes = rescore.write_samples, list[Path]()
+    writes = list[Path]()
 
     def stopping(path: Path, *args: Any) -> None:
         writes.append(path)
         if len(writes) == 2:
             raise KeyboardInterrupt
-        write(path, *args)
+        write_samples(path, *args)
 
     raise_version(tasks)
     corrected(monkeypatch)
     with monkeypatch.context() as patched:
-        patched.setattr(rescore, "write_samples", stopping)
+        patched.setattr("afrieval.run.rescore.write_samples", stopping)
         assert cli("score", run).code == 130
     for words in (["show", run], ["compare", run], ["report", run], ["samples", run, "--language", "yor"]):
         assert f"finish it with afrieval score {run}" in refusal(*words)
