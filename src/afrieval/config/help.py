@@ -73,12 +73,6 @@ def _row(head: str, option: Option, width: int) -> list[str]:
     return [*([] if fits else [first]), *text.splitlines()]
 
 
-def _entry(option: Option) -> str:
-    head = f"  {option.word or f'{option.flag} {_metavar(option)}'}"
-    text = fill(visible(_described(option)), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
-    return f"{head}\n{text}"
-
-
 def _metavar(option: Option) -> str:
     """Returns what stands for the value of an option: the words that it takes, or their kind."""
     if declared := [each.text for each in option.annotations if isinstance(each, Metavar)]:
@@ -95,7 +89,8 @@ def _metavar(option: Option) -> str:
     return next((name for name, fits in kinds.items() if fits), "VALUE")
 
 
-def _described(option: Option) -> str:
+def _entry(option: Option) -> str:
+    """Returns an option with all that is known of its values, below its name."""
     what, _, default = option.help.partition("Default: ")
     parts = [what.strip()]
     least = next((each.ge for each in option.annotations if isinstance(each, Ge)), None)
@@ -105,7 +100,10 @@ def _described(option: Option) -> str:
     if option.repeats:
         parts.append("May be repeated.")
     if option.default is MISSING:
-        return " ".join([*parts, "Required."])
-    shown = str(option.default).lower() if isinstance(option.default, bool) else option.default
-    usual = f"{shown}." if shown or shown == 0 else "none."
-    return " ".join([*parts, f"Default: {default or usual}"])
+        parts.append("Required.")
+    else:
+        shown = str(option.default).lower() if isinstance(option.default, bool) else option.default
+        usual = f"{shown}." if shown or shown == 0 else "none."
+        parts.append(f"Default: {default or usual}")
+    text = fill(visible(" ".join(parts)), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+    return f"  {option.word or f'{option.flag} {_metavar(option)}'}\n{text}"
