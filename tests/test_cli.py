@@ -104,11 +104,6 @@ def test_evaluate_py_has_the_help_of_run(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["run", "--help"]) == 0 and done.stdout == capsys.readouterr().out
 
 
-def test_unknown_command(cli: Cli) -> None:
-    done = cli("rnu")
-    assert done.code == 2 and done.err == "error: there is no command 'rnu'\nhint: did you mean run?\n"
-
-
 def test_a_package_adds_a_command(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """As one entry, with options in a dataclass of its own."""
     entry = Command("Of mine", "greet", f"{__name__}:Greeting", f"{__name__}:greet")

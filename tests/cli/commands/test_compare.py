@@ -90,24 +90,6 @@ def test_breakdowns(cli: Cli, runs: dict[str, Path]) -> None:
     assert len(lines) == 6 and all(sum(map(int, line[1:])) == 6 for line in lines), "3 rows each under 2 prompts"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("/nowhere",), "there is no run folder /nowhere"),
-        (("docs",), "docs is not a run folder"),
-        (("ZERO", "NLI", "--contrast", "model"), "share nothing that can be compared"),
-        (("ZERO", "--task", "afrixnl"), "no run here has the task 'afrixnl'"),
-        (("ZERO", "--language", "igbo"), "no run here has the language Igbo (ibo)"),
-        (("ZERO", "--metric", "acc_nrm"), "no run here has the metric 'acc_nrm'\nhint: did you mean acc_norm?"),
-        (("ZERO", "--by", "colour"), "no task here can be broken down by 'colour'"),
-        (("ZERO", "--by", "confusion"), "no task here has labels"),
-        (("ZERO", "--seed=4294967296"), "--seed must be 4294967295 or less, not 4294967296"),
-    ],
-)
-def test_what_makes_no_sense(refusal: Refusal, runs: dict[str, Path], words: tuple[str, ...], message: str) -> None:
-    assert message in refusal("compare", *(runs.get(word.lower(), word) for word in words))
-
-
 def test_another_version_of_a_task_and_an_unfinished_run(
     refusal: Refusal, runs: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -117,12 +117,6 @@ def test_too_few_measures_of_every_sample(cli: Cli, refusal: Refusal, tmp_path: 
         assert f"{path}: span_f1 cannot be computed from its measures, 3 per sample" in refusal(command, folder)
 
 
-def test_a_file_is_not_a_run_folder(refusal: Refusal, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("")
-    for command in ("show", "compare", "samples", "report"):
-        assert "notes.txt is a file, not a run folder" in refusal(command, tmp_path / "notes.txt")
-
-
 def test_a_run_folder_may_have_any_name_that_a_folder_can(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "\udcff\n\x1b é"  # \udcff is a byte that is not UTF-8
     assert cli(*words("choices", folder)).code == 0

@@ -73,10 +73,6 @@ def test_a_mirror_has_what_the_tasks_read_and_needs_no_network(
     assert cli("prefetch", *tasks, "--data.source", "hub", "--to", "/proc/x").code == 2
 
 
-def test_prefetch_of_a_folder_makes_no_sense(refusal: Refusal) -> None:
-    assert "--data.source hub" in refusal("prefetch", "--task.task_name", "afrimmlu", "--data.source", "samples")
-
-
 @pytest.mark.parametrize(
     ("error", "message", "hint"),
     [

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli, Refusal
+from tests.conftest import Cli
 
 from afrieval.report.previews import with_blanks
 from afrieval.results.run_files import sample_files
@@ -42,11 +42,6 @@ def test_preview_of_a_chat_shows_its_turns(cli: Cli) -> None:
 def test_a_row_that_is_left_out_says_so(cli: Cli) -> None:
     words = ("--task.task_name", "afrimmlu", "--data.source", "samples", "--task.languages", "hau", "--document", "7")
     assert "left out, no gold answer" in cli("preview", *words).out
-
-
-@pytest.mark.parametrize(("number", "message"), [("8", "has no document 8"), ("-1", "--document must be 0 or more")])
-def test_a_document_that_is_not_there(refusal: Refusal, number: str, message: str) -> None:
-    assert message in refusal("preview", "--task.task_name", "afrimmlu", *BASE, "--document", number)
 
 
 def test_blanks_are_made_visible(cli: Cli) -> None:

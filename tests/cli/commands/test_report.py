@@ -34,20 +34,6 @@ def test_python_writes_the_same_page(cli: Cli, run: Path, tmp_path: Path) -> Non
     assert page.read_bytes() == (tmp_path / "command.html").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["RUN", "-o", "page.pdf"], "must be a file that ends in .html, not 'page.pdf'"),
-        (["RUN", "-o", "nowhere/page.html"], "the folder nowhere does not exist"),
-        (["nowhere"], "there is no run folder nowhere"),
-    ],
-)
-def test_what_is_wrong_is_said(cli: Cli, run: Path, words: list[str], says: str) -> None:
-    done = cli("report", *(str(run) if word == "RUN" else word for word in words))
-    assert done.code == 2 and says in done.err and "hint: " in done.err
-    assert not done.out
-
-
 def test_a_page_that_cannot_be_made_leaves_the_old_one(refusal: Refusal, run: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("old")

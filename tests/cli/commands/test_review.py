@@ -8,7 +8,7 @@ import pytest
 import yaml
 from openpyxl import load_workbook
 from openpyxl.styles import Font
-from tests.conftest import ROOT, Cli, Refusal
+from tests.conftest import Cli, Refusal
 from tests.tools.review.conftest import checkout, filled
 
 from afrieval.cli.commands import review
@@ -85,30 +85,6 @@ def test_an_installed_package_cannot_be_changed(
     cli("review", "sheet", "--language", "yor", "-o", path)
     fill_in(path, {"words/neither": ("change", "Kò sí ọ̀kankan")})
     assert f"error: {path} is in order, but only a checkout" in refusal("review", "read", path)
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["sheet"], "--language is missing"),
-        (["sheet", "--language", "yor"], "--output is missing"),
-        (["sheet", "--language", "eng", "-o", "x.csv"], "'eng' has no native prompts"),
-        (["sheet", "--language", "yor", "-o", "x.doc"], "x.doc is not the name of a sheet"),
-        (["sheet", "--language", "yor", "-o", "missing/x.csv"], "the folder missing does not exist"),
-        (["sheet", "--language", "yor", "-o", "x.csv", "y.csv"], "review sheet does not take FILE ('y.csv')"),
-        (["sheet", "--language", "yor", "-o", "x.csv", "--dry-run"], "review sheet does not take --dry-run"),
-        (["read"], "FILE is missing"),
-        (["read", "x.csv", "--language", "yor"], "review read does not take --language"),
-        (["read", "missing.csv"], "missing.csv does not exist"),
-        (["read", "missing.html"], "missing.html is not a filled-in sheet"),
-        (["read", "README.md"], "README.md is not a filled-in sheet"),
-        ([], "afrieval review must be followed by sheet or read or answers or ratings"),
-        (["write"], "afrieval review must be followed by sheet or read or answers or ratings, not 'write'"),
-    ],
-)
-def test_wrong_words(words: list[str], expected: str, refusal: Refusal) -> None:
-    assert expected in refusal("review", *words)
-    assert not (ROOT / "x.csv").exists()
 
 
 @pytest.mark.parametrize(
