@@ -25,7 +25,7 @@ GROUPS = {
         "plot": ("showing", "write a figure for a paper"),
     },
     ORDER: {
-        "score": ("scoring", "score stored answers again, after a metric or extractor was corrected"),
+        "score": ("tasks", "score stored answers again, after a metric or extractor was corrected"),
         "pack": ("exchange", "move the sample files of finished runs into one file each, or back"),
         "check-runs": (
             "exchange",

@@ -10,8 +10,8 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
+from afrieval.config.options import NewTask
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
-from afrieval.config.shared_options import NewTask
 from afrieval.config.short_form import task_settings
 from afrieval.models.processes import ALONE
 from afrieval.tasks.data.splits import load_split

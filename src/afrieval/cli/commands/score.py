@@ -9,7 +9,7 @@ from afrieval._util.files import user_path
 from afrieval._util.terminal import note
 from afrieval.analysis.score_changes import moves
 from afrieval.cli.commands.outputs import write_tables
-from afrieval.cli.declarations.scoring import CometModel, JudgeOptions, ScoreCommand
+from afrieval.cli.declarations.tasks import CometModel, JudgeOptions, ScoreCommand
 from afrieval.config.arguments import read_options
 from afrieval.report.run_summary import run_tables
 from afrieval.report.score_change_tables import Answer, rescored_tables

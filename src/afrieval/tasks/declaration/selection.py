@@ -9,9 +9,8 @@ from pathlib import Path
 from afrieval._util.errors import SURE, UserError, choices, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
-from afrieval.config.options import DerivedConfig
+from afrieval.config.options import NEW, DerivedConfig
 from afrieval.config.settings import MEMORISATION, EvalConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.config.shared_options import NEW
 from afrieval.languages import ENGLISH, LANGUAGES, language_of, named
 from afrieval.scoring.derived import DERIVED, derived
 from afrieval.scoring.extract import switches

@@ -14,8 +14,8 @@ from afrieval._util.files import check_file, read_bytes, read_text, user_path
 from afrieval._util.tables import DEFECT, SURROGATE, Row, check_is_text, read_rows
 from afrieval._util.terminal import note, say, shortened
 from afrieval._util.whole_files import made, write_output
+from afrieval.config.options import FROM_HUB, NEW, NewTask
 from afrieval.config.settings import RunConfig
-from afrieval.config.shared_options import FROM_HUB, NEW, NewTask
 from afrieval.languages import LANGUAGES, named
 from afrieval.models.processes import Processes
 from afrieval.tasks.answers.cell_values import normalise
