@@ -101,9 +101,11 @@ def _settings(options: Mapping[str, Any]) -> Settings:
     options_by_name, settings = {option.name: option for option in options_of(RunConfig)}, Settings()
     for name, value in options.items():
         full = full_name(name, options_by_name)
-        section = next(filter(None, (_section(name, one) for one in options_by_name)), "")
+        # `prices` is the section `model.api.prices`, which `model.api.prices.input` is in
+        sections = (re.match(rf"(.*\.)?{re.escape(name)}(?=\.)", one) for one in options_by_name)
+        section = next(filter(None, sections), None)
         if full not in options_by_name and section and isinstance(value, Mapping):
-            settings |= _settings({f"{section}.{key}": of for key, of in value.items()})
+            settings |= _settings({f"{section[0]}.{key}": of for key, of in value.items()})
             continue
         if full not in options_by_name:
             names = ["model", "tasks", *DAILY, *(one.rpartition(".")[2] for one in options_by_name)]
@@ -114,12 +116,6 @@ def _settings(options: Mapping[str, Any]) -> Settings:
             one = [one] if option.members and not isinstance(one, str | Iterable) else one
             settings[full] = fitted(option.hint, name, _paths(one), "evaluate")
     return settings
-
-
-def _section(name: str, option: str) -> str:
-    """Returns the section that a name means, given an option in it: `prices` is `model.api.prices`; empty if none."""
-    match = re.match(rf"(.*\.)?{re.escape(name)}(?=\.)", option)
-    return match[0] if match else ""
 
 
 def _paths(value: Any) -> Any:
