@@ -9,7 +9,6 @@ from lm_eval.api.model import LM
 
 from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.models.engine.tree import build_tree
-from afrieval.run.evaluate import run_cell
 from afrieval.tasks.cells.plan import declared_cells
 
 
@@ -81,7 +80,7 @@ def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[list
         others = cell.data._replace(documents=cell.data.documents[limit:])
         cell = replace(cell, pool=others, settings=replace(cell.settings, shots=case.shots))
     listener = Listener(lm)
-    run_cell(cell, listener)
+    cell.run(listener)
     ((method, asked),) = listener.asked.items()
     longest = {"max_gen_toks": case.longest} if case.longest else {}
     arguments = [[r.args[0], r.args[1] | longest if longest else r.args[1]] for r in asked]

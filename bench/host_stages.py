@@ -33,21 +33,18 @@ STAGES = {  # functions whose time, without that of those inside them, is a stag
     "load the model": ["afrieval.models.load:load_model"],
     "render prompts": ["afrieval.tasks.prompts.prompts:_render"],
     "build requests": [
-        "afrieval.tasks.cells.task_cell:TaskCell.build",
-        "afrieval.tasks.cells.harness_tasks:InMemoryTask.build_all_requests",
+        "afrieval.tasks.cells.task_cell:TaskCell._task",
+        "afrieval.tasks.cells.harness_tasks:InMemoryTask.fewshot_context",
     ],
     "hash requests, look up answers": ["afrieval.models.response_cache:CachedLM._ask"],
     "tokenize": ["afrieval.models.backends.hf:HF.loglikelihood", "afrieval.models.backends.hf:HF.generate_until"],
     "check and count tokens": ["afrieval.models.backends.hf:HF._loglikelihood_tokens"],
     "answer (stub)": [],
     "store answers": ["afrieval.models.response_cache:AnswerSink.add_partial"],
-    "score": ["afrieval.tasks.cells.harness_tasks:InMemoryTask.process_results"],
-    "the harness' loop": ["afrieval.run.evaluate:run_cell"],
-    "make and write samples": [
-        "afrieval.tasks.cells.task_cell:TaskCell._collect",
-        "afrieval.run.evaluate:_store",
-    ],
-    "summary and tables": ["afrieval.run.finish:finish", "afrieval.cli.commands.run:_show"],
+    "score": ["afrieval.tasks.cells.questions:scored"],
+    "the loop over documents": ["afrieval.tasks.cells.task_cell:TaskCell.run"],
+    "write samples": ["afrieval.run.evaluate:_store"],
+    "summary and tables": ["afrieval.run.finish:finish", "afrieval.tools.run_and_show:_show"],
 }
 REST = "everything else, imports included"
 

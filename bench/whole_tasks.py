@@ -15,7 +15,6 @@ from engine_model import SHAPES, english, random_model, tokenizer
 from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.models.backends.hf import HF
 from afrieval.models.engine.tree import build_tree
-from afrieval.run.evaluate import run_cell
 from afrieval.tasks.cells.plan import declared_cells
 
 TASKS, SHOTS = ("afrimmlu", "afrixnli"), (0, 5)
@@ -66,7 +65,7 @@ def of_cells(
     found = []
     for cell in declared_cells(config)[0]:
         listener = Listener(lm)
-        run_cell(cell, listener)
+        cell.run(listener)
         sequences: Sequences = {}
         texts = [r.args[:2] for r in listener.asked["loglikelihood"]]
         with lm.tokenized_at_once([text for c, a in texts for text in (c.rstrip(), c + a)]):

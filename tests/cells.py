@@ -1,16 +1,16 @@
 """A cell of no source, for tests of what runs, deals and shows cells."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from afrieval.results.cell_key import CellKey
-from afrieval.tasks.cells.cell import Cell, HarnessCall, Preview
+from afrieval.tasks.cells.cell import Cell, CellResult, Preview
 
 NOWHERE = CellKey("own")
 
 
-def _not_built(model: Any) -> HarnessCall:
+def _not_run(model: Any) -> CellResult:
     raise AssertionError("nothing is run")
 
 
@@ -26,14 +26,17 @@ class FakeCell(Cell):
     n_requests: int = 0
     needs: frozenset[Any] = frozenset()
     shares: str = ""
-    call: Callable[[Any], HarnessCall] = _not_built
+    call: Callable[[Any], CellResult] = _not_run
     fixed: dict[str, Any] = field(default_factory=dict)
 
     @property
     def identity(self) -> dict[str, Any]:
         return self.fixed
 
-    def build(self, model: Any) -> HarnessCall:
+    def requests(self, model: Any) -> Iterator[Any]:
+        return iter(())
+
+    def run(self, model: Any) -> CellResult:
         return self.call(model)
 
     def preview(self, number: int) -> Preview:

@@ -175,16 +175,16 @@ def test_loaded_encoder_decoders_score_and_write(form: Any, tmp_path: Path) -> N
 
 
 def test_an_interrupt_goes_through_and_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from afrieval.run import evaluate as running
+    from afrieval.tasks.cells.task_cell import TaskCell
 
-    one = running.run_cell
+    one = TaskCell.run
 
     def interrupted(cell: Any, model: Any) -> Any:
         if cell.key.prompt == 2:
             raise KeyboardInterrupt
         return one(cell, model)
 
-    monkeypatch.setattr(running, "run_cell", interrupted)
+    monkeypatch.setattr(TaskCell, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         afrieval.evaluate("demo", "afrixnli", **{**SMALL, "prompts": [1, 2]}, run_dir=tmp_path)
     assert len(afrieval.load_run(tmp_path).scores().rows) == 1 and (tmp_path / "summary.csv").exists()

@@ -68,7 +68,7 @@ def test_a_document_without_a_value_is_no_part_of_a_macro_mean() -> None:
     doc = {"doc": {"subject": "", "area": "", "branch": ""}, "acc": 0.0}
     rows = [sample(0, "music", doc={"subject": "music", "area": "arts", "branch": "all"}), sample(1, "", **doc)]
     cell = cell_scores("quiz_eng_eng_1", rows, DECLARED)
-    assert cell.macro and (cell.macro.score, cell.macro.parts) == (1.0, 1)
+    assert cell.macro and (cell.macro.value, cell.macro.n) == (1.0, 1)
     assert cell.fields["area"].names == ("arts",) and cell.fields["area"].codes.tolist() == [0, -1]
     assert [part.path for tree in parts([cell], "subject") for part in tree.branches] == [{"subject": "music"}]
 

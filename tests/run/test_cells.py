@@ -14,9 +14,9 @@ from afrieval.config.settings import DEMO, DataConfig, EvalConfig, ModelConfig, 
 from afrieval.results.run_files import read_run, sample_path
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import read_samples
-from afrieval.run.evaluate import evaluate, run_cell
+from afrieval.run.evaluate import evaluate
 from afrieval.run.session import Session
-from afrieval.tasks.cells.cell import Cell, CellResult, HarnessCall, Plan
+from afrieval.tasks.cells.cell import Cell, CellResult, Plan
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.sample_lines import DocumentRow
 
@@ -29,10 +29,10 @@ CONFIG = RunConfig(
 LINE = {"task": "own", "language": "", "prompt": "", "prompt_language": "", "filter": "none", "doc_id": 0}
 
 
-def nothing_is_asked(model: Any) -> HarnessCall:
+def nothing_is_asked(model: Any) -> CellResult:
     record = {"task": "own", "language": "", "n": 1, "shots": 0, "metrics": [], "harness": {"results": {}}}
     samples = [{**LINE, "metrics": ["acc"], "acc": 1.0, "resps": [["x"]]}]
-    return HarnessCall(None, model, lambda results: CellResult(samples, record), chat=False)
+    return CellResult(samples, record)
 
 
 def test_a_cell_of_no_source_is_run_and_stored(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_cell_without_a_document_to_score_asks_nothing() -> None:
     questions = declared_cells(CONFIG)[0][0]
     unscored = [replace(document, gold=None, defect="no gold answer") for document in questions.documents]
     cell = replace(questions, data=questions.data._replace(documents=unscored))
-    samples = run_cell(cell, model=None).samples  # type: ignore[arg-type]
+    samples = cell.run(model=None).samples  # type: ignore[arg-type]
     assert cell.n == len(samples) == 2 and cell.n_requests == 0
     assert all(not sample["metrics"] and sample["defect"] for sample in samples)
     assert cell.preview_stored(iter(samples)).heading.endswith("no document of this cell can be scored")

@@ -19,7 +19,7 @@ from afrieval.models.backends.hf import HF
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.run.manifest import default_folder
-from afrieval.run.plan import check_fit, plan
+from afrieval.run.plan import plan
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import declared_cells
@@ -105,10 +105,10 @@ def test_a_model_without_room_for_the_longest_answer() -> None:
             continue
         assert generation(cell, lm) == Generation(5120, (), "", runs_on=False)
         if fits:
-            check_fit([cell], lm)
+            cell.check_fit(lm)
             continue
         with pytest.raises(UserError, match=f"may have {longest} and 5120 tokens, but the model's context has {room}"):
-            check_fit([cell], lm)
+            cell.check_fit(lm)
     (cell,), _ = declared_cells(replace(config, task=TaskConfig(task_name="meta_bbh")))
     assert tuple(generation(cell, lm).stop) == ("\n\nQ: ",)
 

@@ -1,7 +1,5 @@
 """A run folder that fails while a run goes on: a clean error that says what is lost, whatever fails and whenever."""
 
-import errno
-import os
 import resource
 import shutil
 import sys
@@ -44,7 +42,7 @@ GONE: dict[Callable[[Path], None], str] = {
     a_file_instead: "was removed or replaced",
     unlocked: f"{LOCK} was removed",
 }
-LOADING, ANSWERING = "afrieval.models.loading.seed_libraries", "afrieval.run.evaluate.run_cell"
+LOADING, ANSWERING = "afrieval.models.loading.seed_libraries", "afrieval.tasks.cells.harness_tasks.ask"
 SUMMARISING = "afrieval.run.finish.summarise"
 
 
@@ -115,35 +113,6 @@ def test_a_folder_in_the_place_of_a_file(run_demo: Cli, tmp_path: Path, name: st
     assert lines[-1].startswith("hint: ") and "Traceback" not in done.err
     (tmp_path / "run" / name).rmdir()
     assert run_demo(*CELLS).code == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "number"),
-    [
-        ("run.yaml", errno.ENOSPC),
-        ("samples_", errno.EDQUOT),
-        ("results.json", errno.EIO),
-        ("summary.csv", errno.EROFS),
-    ],
-)
-def test_each_file_that_cannot_be_written(
-    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, name: str
-) -> None:
-    sync = os.fsync
-    if not Path("/proc/self/fd").exists():
-        pytest.skip("descriptors have no names here")
-
-    def fail(descriptor: int) -> None:
-        if name in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
-            raise OSError(number, os.strerror(number))
-        sync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", fail)
-    done = run_demo(*CELLS[:2], "--task.prompts", "1", *CELLS[4:])
-    assert done.code == 2 and done.err.count("error: ") == 1
-    assert f"error: {tmp_path / 'run' / name}" in done.err and os.strerror(number) in done.err
-    assert "the same command continues" in done.err
-    assert not [p for p in (tmp_path / "run").iterdir() if p.name.startswith(".") and p.name != LOCK]
 
 
 def test_a_limit_of_file_sizes(run_demo: Cli, tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from tests.tasks.contract import first_rows
 from afrieval.languages import ENGLISH
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.responses import Generation
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.questions import scorer
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES

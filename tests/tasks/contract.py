@@ -16,8 +16,8 @@ from tests.conftest import spec_of
 from afrieval._util.tables import Row, parallel_rows, read_rows
 from afrieval._util.templates import names
 from afrieval.languages import ENGLISH
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES

@@ -1,9 +1,18 @@
-"""Declarations of small tasks, which tests write into folders of their own."""
+"""Declarations and rows of small tasks, which tests write into folders of their own; and cells of given documents."""
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from afrieval.tasks.cells.cell import CellSettings
+from afrieval.tasks.cells.task_cell import TaskCell
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.splits import Split
+from afrieval.tasks.declaration.spec import TaskSpec
+from afrieval.tasks.prompts.prompts import PromptFiles
 
 SAID = {"version": 1, "title": "A task", "description": "For tests.", "citation": "none", "licence": "CC0"}
 DATA = {"revision": "main", "files": {"test": "{code}.jsonl"}, "evaluate": "test"}
@@ -21,3 +30,30 @@ def write_declaration(tasks: Path, content: dict[str, Any]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return path
+
+
+def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
+    """Writes rows as their file's suffix says: as Parquet, or with an object of JSON in each line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.Table.from_pylist([*rows]), path)
+    else:
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def cell_of(
+    spec: TaskSpec,
+    documents: list[Document],
+    form: str,
+    language: str = "eng",
+    number: int = 1,
+    pool: Split | None = None,
+    **settings: Any,
+) -> TaskCell:
+    """Returns the cell of a task's English prompt with these documents."""
+    files, split, chosen = PromptFiles(spec), Split(documents, "", {}), CellSettings(**settings)
+    return TaskCell(spec, language, files.load("eng")[number], "eng", form, split, pool, chosen, files)

@@ -2,17 +2,15 @@
 
 import csv
 import io
-import json
 import re
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from tests.conftest import Cli, spec_of
 from tests.tasks.meta_rows import PARTNERS, fitting, on_evals, sample_rows, write_mirror, write_repository
 from tests.tasks.meta_rows import TASKS as OF_META
+from tests.tasks.small_task import write_rows
 
 from afrieval._util.errors import UserError
 from afrieval.tasks.data.files import SAMPLES
@@ -82,10 +80,8 @@ def _put(row: Row, column: str, value: Any) -> None:
 def written(path: Path, row: Row, spec: TaskSpec) -> None:
     """Writes two rows in the format of the path's suffix; a text has a row per line."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist([row, row]), path)
-    elif path.suffix in (".json", ".jsonl"):
-        path.write_text(f"{json.dumps(row)}\n" * 2, encoding="utf-8")
+    if path.suffix in (".parquet", ".json", ".jsonl"):
+        write_rows(path, [row, row])
     elif path.suffix in (".tsv", ".csv"):
         table = io.StringIO()
         columns = spec.data.columns or [*row]
@@ -176,8 +172,7 @@ def test_a_task_with_complete_prompts_too(task: str, number: int, tmp_path: Path
         (place,) = files
         of = rows if place.startswith(spec.data.hub) else others
         if place.endswith("0000.parquet"):
-            (tmp_path / place).parent.mkdir(parents=True)
-            pq.write_table(pa.Table.from_pylist(of), tmp_path / place)
+            write_rows(tmp_path / place, of)
             return
         card = re.fullmatch(r"(.+)/README.md with the files that it lists for (\S+), split (\S+),", place)
         assert card

@@ -7,10 +7,9 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from tests.conftest import Cli
+from tests.tasks.small_task import write_rows
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
@@ -27,7 +26,6 @@ GOLDEN = Path(__file__).parent / "mmlu_subjects.txt"
 SPEC = load_task("mmlu")
 SUBJECTS = SPEC.data.parts["subject"]
 SHOTS = 5
-COLUMNS = ("question", "subject", "choices", "answer")
 
 
 def config(source: Path | str, shots: int = SHOTS) -> RunConfig:
@@ -146,13 +144,6 @@ def write_csv(folder: Path) -> None:
                 csv.writer(file, lineterminator="\n").writerows(cells)
 
 
-def write_parquet(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    for split in ("test", "dev"):
-        table = pa.table({name: [row[name] for row in rows(split)] for name in COLUMNS})
-        pq.write_table(table, folder / f"{split}-00000-of-00001.parquet")
-
-
 @pytest.fixture
 def authors_files(tmp_path: Path) -> Path:
     """Returns a folder with test/ and dev/."""
@@ -161,9 +152,9 @@ def authors_files(tmp_path: Path) -> Path:
 
 
 def test_hub_and_authors_files_have_the_same_documents(tmp_path: Path, authors_files: Path) -> None:
-    write_parquet(tmp_path / "hub/cais/mmlu/all")
     write_csv(tmp_path / "mirror/hendrycks/test")
     for split in ("test", "dev"):
+        write_rows(tmp_path / f"hub/cais/mmlu/all/{split}-00000-of-00001.parquet", rows(split))
         found = [load_split(SPEC, "eng", split, str(tmp_path / name)) for name in ("hub", "mirror", "data")]
         of_hub, *others = [split.documents for split in found if split]
         assert others == [of_hub, of_hub] and len(of_hub) == 5 * 57

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.tasks.small_task import write_rows
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
@@ -72,11 +73,9 @@ def test_text_of_the_data_is_shown_as_it_is(tmp_path: Path) -> None:
     for row in rows:
         row |= {"question": f"  {row['question']}e\u0301 ", "options": [f" {option}" for option in row["options"]]}
         row["cot_content"] += " \n" if row["cot_content"] else ""
-    folder = tmp_path / "TIGER-Lab" / "MMLU-Pro"
-    folder.mkdir(parents=True)
     of_split = {split: [row for row in rows if row["split"] == split] for split in ("test", "validation")}
     for split, some in of_split.items():
-        (folder / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in some))
+        write_rows(tmp_path / f"TIGER-Lab/MMLU-Pro/{split}.jsonl", some)
     questions = _questions(str(tmp_path), 5)
     for document, row in zip(questions.documents, of_split["test"], strict=True):
         assert questions.prompt_text(document, None) == _by_authors(row, of_split["validation"], 5)

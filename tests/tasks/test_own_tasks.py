@@ -1,13 +1,12 @@
 """A user's own tasks: next to those of the suite, with rows and metrics in their own folder."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import ROOT, Cli
-from tests.tasks.small_task import declaration, write_declaration
+from tests.tasks.small_task import declaration, write_declaration, write_rows
 
 from afrieval.results.run_files import read_run, sample_files
 from afrieval.results.samples import read_samples
@@ -33,9 +32,8 @@ def mine(tmp_path: Path) -> Path:
     prompts = {1: {"template": "Say: {{ text }}"}}
     path = write_declaration(tmp_path / "mine", declaration("said", answer="told", prompts=prompts, **keys))
     (path.parent / "metrics.py").write_text(CODE, encoding="utf-8")
-    (path.parent / "data").mkdir()
     rows = [{"text": "a", "told": "a b"}, {"text": "c", "told": "d"}]
-    (path.parent / "data/en.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    write_rows(path.parent / "data/en.jsonl", rows)
     return tmp_path / "mine"
 
 

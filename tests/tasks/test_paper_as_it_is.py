@@ -11,9 +11,9 @@ from tests.conftest import PAPERS, REAL_DATA, spec_of
 
 from afrieval._util.tables import read_rows
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.harness_tasks import NO_DOCUMENT
 from afrieval.tasks.cells.plan import task_cells
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.files import SAMPLES, data_files
 from afrieval.tasks.data.lock import read_lock

@@ -10,9 +10,11 @@ from tests.tasks.texts import TASK, WHOLE, answer, config, row, write_task
 from afrieval._util.errors import UserError
 from afrieval.scoring.responses import details_of
 from afrieval.tasks.cells.plan import declared_cells, plan_declared
+from afrieval.tasks.cells.questions import UNENDED
 from afrieval.tasks.cells.sample_lines import document_line, preview_stored
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.declaration.spec import load_task
+from afrieval.tools.plan.counting import Unloaded
 
 NAMES = ["Ada", "Musa", "Bola"]
 ANSWERS = [
@@ -29,9 +31,8 @@ def questions(folder: Path, **task: Any) -> TaskCell:
 
 
 def requests(asked: TaskCell) -> list[Any]:
-    task = asked._task(asked.scorable)
-    task.build_all_requests()
-    return [(r.request_type, r.args) for r in task.instances]
+    lm: Any = Unloaded()
+    return [(r.request_type, r.args) for r in asked.requests(lm)]
 
 
 def test_each_text_is_asked_for_with_its_options(tmp_path: Path) -> None:
@@ -49,23 +50,21 @@ def test_whole_texts_have_no_prompt(tmp_path: Path) -> None:
     assert requests(asked) == [("loglikelihood_rolling", ("Ada is a baker.", options))]
     cell = asked
     assert ([*cell.asks], sorted(cell.needs)) == (["loglikelihood_rolling"], ["tokens", "vocabulary"])
-    (block,) = cell.preview(0).blocks
-    assert block.prompt == "Ada is a baker." and "first 64 tokens" in block.lines[0]
+    ((prompt, lines),) = cell.preview(0).prompts.items()
+    assert prompt == "Ada is a baker." and "first 64 tokens" in lines[0]
 
 
 def test_the_line_of_a_document_has_roles_and_measures_but_no_tokens(tmp_path: Path) -> None:
     asked = questions(write_task(tmp_path, [row("Ada")]))
-    task, (document,) = asked._task(asked.scorable), asked.documents
-    task.build_all_requests()
-    task.process_results(task.eval_docs[0], ANSWERS)
+    (document,) = asked.documents
     sample: dict[str, Any] = {
         "doc": {},
         "resps": [[each] for each in ANSWERS],
-        "arguments": [r.args for r in task.instances],
+        "arguments": [arguments for _, arguments in requests(asked)],
         "metrics": [metric.name for metric in asked.metrics],
     }
     sample |= {"probability": 0.5}
-    line = document_line(asked, document, sample, task.scores[0])
+    line = document_line(asked, document, sample, asked.scorer(UNENDED)(document, ANSWERS))
     assert line["roles"] == ("answer", "paraphrased", "perturbed", "perturbed")
     assert line["measures"] == {
         "probability": [math.exp(-2)],
@@ -75,8 +74,8 @@ def test_the_line_of_a_document_has_roles_and_measures_but_no_tokens(tmp_path: P
     }
     assert details_of(ANSWERS[0]) and not {"details", "gold", "picked", "answer"} & set(line)
     assert line["n_choices"] is None
-    shown = preview_stored("bakers", asked.metrics[0], iter([line])).blocks[0]
-    assert shown.prompt == "Who is Ada?" and shown.lines[0].endswith("' Ada is a baker.'  answer, loss 2.0000")
+    ((prompt, lines),) = preview_stored("bakers", asked.metrics[0], iter([line])).prompts.items()
+    assert prompt == "Who is Ada?" and lines[0].endswith("' Ada is a baker.'  answer, loss 2.0000")
 
 
 @pytest.mark.parametrize(

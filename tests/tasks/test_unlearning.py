@@ -15,6 +15,7 @@ from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunCon
 from afrieval.models.base import UnknownTokenizer
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import declared_cells, plan_declared
+from afrieval.tasks.cells.questions import UNENDED
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.declaration.kinds import TextKeys
 from afrieval.tasks.declaration.spec import load_task, task_names
@@ -49,15 +50,17 @@ def asked(name: str, source: str = "samples", shots: int | None = None, **task: 
 @pytest.mark.parametrize("name", MEASURED)
 def test_a_model_that_knows_the_correct_texts(name: str) -> None:
     questions = asked(name)
-    task = questions._task(questions.scorable)
     more: dict[str, Any] = {"means": [-1.0, -1.0], "variances": [0.0, 0.0], "gradient_norm": 0.5}
     sure, unsure = answer(0.0, 0.0, greedy=(1, 1), **more), answer(-1e4, -1e4, **more)
     sure.details["tokens"]["means"] = [0.0, 0.0]
-    for row in task.eval_docs:
-        task.process_results(row, [unsure if role == "perturbed" else sure for role in row.document.roles])
-    assert len(task.scores) == len(questions.documents) >= 12
+    score_document = questions.scorer(UNENDED)
+    scores = [
+        score_document(document, [unsure if role == "perturbed" else sure for role in document.roles])
+        for document in questions.scorable
+    ]
+    assert len(scores) == len(questions.documents) >= 12
     for metric in questions.metrics:
-        for score in task.scores.values():
+        for score in scores:
             (value,) = score.measures[metric.name]
             expected = KNOWN.get(metric.name, 0.0)  # the truth ratio itself is 0: wrong texts are not likely
             assert value == pytest.approx(expected, abs=1e-9), metric.name

@@ -12,7 +12,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.models.huggingface import HFLM
 from lm_eval.tasks.winogrande import preprocess_winogrande as theirs
 from tests.conftest import Cli
-from tests.tasks.small_task import declaration, write_declaration
+from tests.tasks.small_task import cell_of, declaration, write_declaration
 
 from afrieval._util.errors import UserError
 from afrieval.exchange.tidy import DOCUMENT
@@ -22,10 +22,7 @@ from afrieval.results.samples import read_samples
 from afrieval.results.score_row import stored_row
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.sample_lines import with_choices
-from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.documents import documents
-from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec, load_task
 from afrieval.tasks.prompts.prompts import PromptFiles
 
@@ -60,9 +57,8 @@ def task(tmp_path: Path) -> Task:
 
 def requests(spec: TaskSpec, form: str, shots: int = 0) -> list[list[tuple[str, str]]]:
     """Returns the prompt and continuation of each choice of each row, after the other rows as examples."""
-    rows, files = documents(spec, ROWS, "rows", "test"), PromptFiles(spec)
-    settings = CellSettings(shots=shots)
-    cell = TaskCell(spec, "eng", files.load("eng")[1], "eng", form, Split(rows, "", {}), None, settings, files)
+    rows = documents(spec, ROWS, "rows", "test")
+    cell = cell_of(spec, rows, form, shots=shots)
     made = InMemoryTask(task_config(cell), rows, lambda d, n: [e for e in rows if e.id != d.id][:n], fills=cell.fills)
     made.build_all_requests()
     return [[request.args for request in made.instances if request.doc_id == row.id] for row in rows]
@@ -147,9 +143,7 @@ def test_sentences_follow_the_token_that_begins_a_text(run_demo: Cli, tmp_path: 
 def test_neither_a_chat_template_nor_a_system_text_goes_before_a_whole_sentence() -> None:
     spec = load_task("multiblimp")
     rows = documents(spec, [{"sen": "He runs.", "wrong_sen": "He run.", "feature_vals": "SG"}], "rows", "train")
-    files, split = PromptFiles(spec), Split(rows, "", {})
-    cell = TaskCell(spec, "eng", files.load("eng")[1], "eng", "text", split, None, CellSettings(), files)
-    made = InMemoryTask(task_config(cell), rows, lambda document, shots: [])
+    made = InMemoryTask(task_config(cell_of(spec, rows, "text")), rows, lambda document, shots: [])
     for chat in (False, True):
         template = lambda turns, **_: f"<chat> {turns}"  # noqa: E731
         made.build_all_requests(apply_chat_template=chat, chat_template=template, system_instruction="Be kind.")

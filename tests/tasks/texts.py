@@ -1,11 +1,10 @@
 """A small task whose texts are measured, and answers as a model gives them, written by hand."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.tasks.small_task import declaration
+from tests.tasks.small_task import declaration, write_rows
 
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.scoring.responses import Scored
@@ -55,9 +54,8 @@ def row(name: str) -> dict[str, Any]:
 
 def write_task(folder: Path, rows: list[dict[str, Any]], text: str = TASK) -> Path:
     """Writes the task with sample rows into a folder of tasks, which is returned."""
-    (folder / "bakers/sample").mkdir(parents=True, exist_ok=True)
+    write_rows(folder / "bakers/sample/eng.jsonl", rows)
     (folder / "bakers/task.yaml").write_text(text)
-    (folder / "bakers/sample/eng.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
     return folder
 
 

@@ -15,8 +15,9 @@ from afrieval.results.samples import Sample, answer_text, read_lines
 from afrieval.scoring.labels import CUT, REFUSED
 from afrieval.scoring.learned import JUDGE, JUDGED, PEOPLE, RATINGS, corrected_name
 from afrieval.scoring.rubric import is_scale
-from afrieval.scoring.statistics.agreement import Agreement, krippendorff, weighted_kappa
+from afrieval.scoring.statistics.agreement import krippendorff, weighted_kappa
 from afrieval.scoring.statistics.corrected import FEWEST
+from afrieval.scoring.statistics.intervals import IntervalEstimate
 
 LANGUAGE = "output_language"
 MISLEADING = {"in another language": (LANGUAGE, 0.0), "refused": (REFUSED, 1.0), "cut off": (CUT, 1.0)}
@@ -144,8 +145,8 @@ class LanguageAgreement(NamedTuple):
 
     language: str
     rated: int
-    raters: Agreement | None
-    judge: Agreement | None
+    raters: IntervalEstimate | None
+    judge: IntervalEstimate | None
 
     @property
     def is_validated(self) -> bool:

@@ -73,7 +73,7 @@ def measured(each: CellScores) -> list[Measured]:
     macro = each.macro
     scores = [Measured(each.main, each.score, each.interval, each.n, "micro" if macro else None)]
     if macro:
-        scores.append(Measured(each.main, macro.score, macro.interval, each.n, "macro", macro.parts))
+        scores.append(Measured(each.main, macro.value, macro.interval, each.n, "macro", macro.n))
     for scored in (each.with_metric(name) for name in each.of_derived if name != each.main):
         scores.append(Measured(scored.main, scored.score, scored.interval, scored.n))
     return scores

@@ -181,7 +181,7 @@ def _tree(dimensions: dict[str, Any], cells: list[CellScores], fields: list[str]
     whole, macro = averaged(cells), averaged(cells).macro
     branches = [Branch({}, whole.score, whole.interval, len(whole.ids))]
     if macro:
-        branches.append(Branch({}, macro.score, macro.interval, len(whole.ids), macro.parts))
+        branches.append(Branch({}, macro.value, macro.interval, len(whole.ids), macro.n))
     branches += _branches(whole, fields, {}, cells[0].declared)
     return ScoreTree(cells[0].task, dimensions, fields, branches, cells, len(whole.ids))
 

@@ -228,6 +228,7 @@ class PairsLM(CachedLM):
     def __init__(self, cached: Any):
         super().__init__(cached._lm, cached._stored, cached.tick, cached._processes, cached._thinking_end)
         self._returned, self.work, self._works = cached._returned, cached.work, cached._works
+        self.thinks = cached.thinks
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request."""

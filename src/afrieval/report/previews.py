@@ -17,11 +17,11 @@ def write_out(folder: Path, cell: Cell) -> None:
 def show(shown: Preview, blanks: bool = False) -> None:
     """Prints a document; each prompt is verbatim and flush left between two marker lines."""
     say(shown.heading)
-    for block in shown.blocks:
-        say(prompt_block(with_blanks(block.prompt) if blanks else block.prompt))
-        for line in block.lines:
+    for prompt, lines in shown.prompts.items():
+        say(prompt_block(with_blanks(prompt) if blanks else prompt))
+        for line in lines:
             say(line)
-    if shown.blocks:
+    if shown.prompts:
         say()
 
 

@@ -17,7 +17,7 @@ from afrieval.analysis.published_evaluations import (
 )
 from afrieval.analysis.published_files import PublishedRow
 from afrieval.languages import LANGUAGES
-from afrieval.report.columns import Column
+from afrieval.report.columns import Column, rows_of
 from afrieval.report.score_tables import INTERVAL, defective_column, metric_column, without
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, language_names
@@ -139,23 +139,22 @@ def reference_tables(cells: list[CellScores]) -> list[Table]:
 
 
 def _reference_table(of_run: list[CellScores]) -> Table:
-    rows: list[list[Any]] = []
+    records: list[dict[str, Any]] = []
     dimmed: list[int] = []
     ends: list[int] = []
     for each in of_run:
-        for number, score in enumerate(measured(each)):  # the first one has the name of the task
-            parts = score.parts
-            over = (
-                f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(score.metric, "")
-            )
-            metric = score.metric + (f", {score.average}" if score.average else "")
-            counted = [None, None] if number else [each.n_defect, unparsed(each)]
-            raw = [each.task, "measured", score.metric, score.average, parts, None, None]
-            rows.append([over if number else each.task, metric, score.score, score.interval, score.n, *counted, *raw])
+        counted = {"shown task": each.task, "n_defect": each.n_defect, NOT_PARSED: unparsed(each)}
+        for score in measured(each):
+            parts, kind = score.parts, {"kind": "measured", "metric": score.metric}
+            over = f"mean of {parts} subtask{'s' * (parts != 1)}" if parts else DESCRIPTIONS.get(score.metric, "")
+            shown = {"shown task": over, "shown metric": ", ".join(filter(None, (score.metric, score.average)))}
+            numbers = {"score": score.score, "interval": score.interval, "n": score.n, "parts": parts}
+            records.append({**shown, **counted, **kind, **numbers, "task": each.task, "average": score.average})
+            counted = {}  # only the first one has the name of the task
         of_others = _published(each)
-        dimmed += range(len(rows), len(rows) + len(of_others))
-        rows += of_others
-        ends.append(len(rows) - 1)
+        dimmed += range(len(records), len(records) + len(of_others))
+        records += of_others
+        ends.append(len(records) - 1)
     first = of_run[0]
     about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
     data = [first.declared["evals"].removeprefix(ORGANISATION)] if reference_model(first) else []
@@ -169,23 +168,24 @@ def _reference_table(of_run: list[CellScores]) -> Table:
         metric_column(NOT_PARSED, SHARE, map(unparsed, of_run)),
         *HIDDEN,
     ]
-    notes = _about_published(of_run)
+    rows, notes = rows_of(columns, records), _about_published(of_run)
     return Table("reference", title, columns, rows, notes, about=about, signs=signs, dimmed=dimmed, ends=ends)
 
 
-def _published(each: CellScores) -> list[list[Any]]:
-    """Returns the rows of published scores; sources are named where several scores have the same setting."""
+def _published(each: CellScores) -> list[dict[str, Any]]:
+    """Returns the records of published scores; sources are named where several scores have the same setting."""
     scores = published(each)
     settings = [(score.average, score.setting) for score in scores]
     parts = bool(each.declared.get("macro"))
-    rows = []
+    records = []
     for score in scores:
         sources = "; ".join(score.sources)
         apart = f" ({sources})" if settings.count((score.average, score.setting)) > 1 else ""
         average = (score.average or "not stated") if parts else ""
-        raw = [each.task, "published", None, score.average, None, score.setting, sources]
-        rows.append([f"published: {score.setting}{apart}", average, score.score, None, None, None, None, *raw])
-    return rows
+        shown = {"shown task": f"published: {score.setting}{apart}", "shown metric": average, "score": score.score}
+        of_score = {"kind": "published", "average": score.average, "setting": score.setting, "source": sources}
+        records.append({**shown, **of_score, "task": each.task})
+    return records
 
 
 def _about_published(of_run: list[CellScores]) -> list[str]:
@@ -234,17 +234,11 @@ def verdict_tables(cells: list[CellScores]) -> list[Table]:
         about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
         title = f"{first.model}: agreement with Meta's verdicts"
         title += f" on {name}" if (name := reference_model(first)) else ""
-        notes = [_compared([each for each, _ in agreements])]
-        tables.append(Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about, signs=[LEGEND]))
+        other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
+        note = f"Ours: {first.model}, its answers in this run, our scoring. "
+        note += f"Meta's: is_correct in {first.declared['evals']}, of {other} with Meta's code and sampling."
+        note += next((f" IFEval: {each.main}." for each, _ in agreements if each.main in FOLLOWED), "")
+        if first.own_rows:
+            note = "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
+        tables.append(Table("verdicts", title, VERDICT_COLUMNS, rows, [note], about=about, signs=[LEGEND]))
     return tables
-
-
-def _compared(cells: list[CellScores]) -> str:
-    first = cells[0]
-    if first.own_rows:
-        return "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
-    other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
-    text = f"Ours: {first.model}, its answers in this run, our scoring. "
-    text += f"Meta's: is_correct in {first.declared['evals']}, of {other}"
-    strict = [f" IFEval: {e.main}." for e in cells if e.main in FOLLOWED]
-    return f"{text} with Meta's code and sampling.{''.join(strict[:1])}"

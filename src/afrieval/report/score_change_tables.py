@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import shortened
@@ -10,30 +10,21 @@ from afrieval.analysis.score_changes import Move
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import WRITTEN
 from afrieval.report.table import Table
-from afrieval.results.cell_key import PromptId, prompt_ranges
+from afrieval.results.cell_key import prompt_ranges
+from afrieval.results.cell_scores import CellScores
+from afrieval.run.rescore import Again, Changed
 
 GONE = "Metrics without a score now are not measured any more."
 ADDED = "Metrics without a score before were added since the run."
 
 
-class Answer(NamedTuple):
-    """A document with another extracted answer than before; None is unparsed."""
-
-    task: str
-    language: str
-    prompt_language: str
-    prompt: PromptId
-    document: int
-    before: Any
-    after: Any
-
-
-def rescored_tables(moves: Iterable[Move], answers: Sequence[Answer], n: int, about: dict[str, Any]) -> list[Table]:
+def rescored_tables(moves: Iterable[Move], cells: Sequence[Again], n: int, about: dict[str, Any]) -> list[Table]:
     """Returns the scores that moved, a table for each task and scale, and some of the answers that moved."""
     tables = [
         _of_scale(task, of, about) for (task, _), of in grouped(moves, lambda m: (m.task, m.metric.bounds)).items()
     ]
-    return [*tables, *([_of_answers(answers, n, about)] if answers and n else [])]
+    moved = [(again.after, each) for again in cells for each in again.changed if each.before != each.after]
+    return [*tables, *([_of_answers(moved, n, about)] if moved and n else [])]
 
 
 def _of_scale(task: str, moves: Sequence[Move], about: dict[str, Any]) -> Table:
@@ -62,15 +53,15 @@ def _of_scale(task: str, moves: Sequence[Move], about: dict[str, Any]) -> Table:
     return Table("rescored", f"{task}: scores that moved", columns, rows, notes, about={**about, "task": task})
 
 
-def _of_answers(answers: Sequence[Answer], n: int, about: dict[str, Any]) -> Table:
+def _of_answers(answers: Sequence[tuple[CellScores, Changed]], n: int, about: dict[str, Any]) -> Table:
     columns = [Column("task"), Column("language", "language"), Column("prompt", key="-")]
     columns += [Column("row", "count", "document"), Column("before", key="-"), Column("now", key="-")]
     columns += [Column(name, "hidden") for name in ("prompt_language", "prompt", "before", "now")]
     rows: list[list[Any]] = []
-    for answer in answers[:n]:
-        prompt = f"{WRITTEN[answer.prompt_language]} {answer.prompt}"
-        seen = [answer.task, answer.language, prompt, answer.document, _shown(answer.before), _shown(answer.after)]
-        rows.append([*seen, answer.prompt_language, answer.prompt, answer.before, answer.after])
+    for cell, answer in answers[:n]:
+        prompt = f"{WRITTEN[cell.prompt_language]} {cell.prompt}"
+        seen = [cell.task, cell.language, prompt, answer.row, _shown(answer.before), _shown(answer.after)]
+        rows.append([*seen, cell.prompt_language, cell.prompt, answer.before, answer.after])
     more = [f"{len(answers)} answers moved; --n {len(answers)} shows all."] if len(answers) > n else []
     return Table("rescored_answers", "Answers that moved", columns, rows, more, about=about)
 

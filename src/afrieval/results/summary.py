@@ -43,7 +43,7 @@ def summary_row(cell: CellScores) -> Row:
     if not cell.n:
         return row
     row |= {name: cell.with_metric(name).score for name in cell.metrics if name != cell.main or name in cell.of_derived}
-    return row | ({"macro": over_parts.score, "parts": over_parts.parts} if (over_parts := cell.macro) else {})
+    return row | ({"macro": over_parts.value, "parts": over_parts.n} if (over_parts := cell.macro) else {})
 
 
 def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dict[str, Any]:

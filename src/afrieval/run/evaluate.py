@@ -1,8 +1,11 @@
-"""Runs the missing cells of a run folder, one harness call per cell, and stores their samples."""
+"""Runs the missing cells of a run folder, and stores their samples."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from afrieval._util import garbage
 from afrieval._util.errors import UserError
@@ -12,28 +15,22 @@ from afrieval.config.checks import HARNESS_TASKS, without_looks
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
 from afrieval.results.identity import check_same_run
+from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
+from afrieval.results.run_folder import RunFolder
 from afrieval.run.finish import config_of, summarise
-from afrieval.run.manifest import answer_path, circumstances
-from afrieval.run.plan import check_fit, first_tokens
+from afrieval.run.manifest import answer_path, circumstances, record, suite_of
+from afrieval.run.people_scores import with_earlier_ratings
+from afrieval.run.plan import first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
-from afrieval.run.writer import RunWriter
 from afrieval.tasks.cells.cell import Cell, CellResult
 
 UNTIL = "generate_until"  # the requests for generated answers, as the harness names them
 
 
-class CellShare(NamedTuple):
-    """The cells of a run that one of several jobs (`name`, such as 1 of 2) runs, in a folder that names all cells."""
-
-    name: str
-    cells: Collection[str]
-
-
 def evaluate(
     session: Session,
     lm: LanguageModel | None = None,
-    share: CellShare | None = None,
     on_cell: Callable[[Cell], None] = lambda cell: None,
 ) -> None:
     """Runs the missing cells of a run; one that is interrupted gets its summary as far as it got.
@@ -41,45 +38,43 @@ def evaluate(
     Args:
         session: the run.
         lm: the loaded model; the one of the config is loaded if it is needed and none is given.
-        share: the cells to run, if others are run elsewhere.
-        on_cell: called with all of these cells in order, each once its samples are stored; of several processes, only
+        on_cell: called with all of its cells in order, each once its samples are stored; of several processes, only
             the first calls it.
 
     Raises:
         UserError: if the folder contains another run or is gone, or the model cannot be loaded.
     """
     try:
-        _evaluate(session, lm, share, on_cell if session.processes.is_first else lambda cell: None)
+        _evaluate(session, lm, on_cell if session.processes.is_first else lambda cell: None)
     except KeyboardInterrupt:
         # Of several jobs in one folder, none knows when it may summarise the cells of the others.
-        if session.processes.is_first and session.stored.names and not share:
+        if session.processes.is_first and session.stored.names and not session.share:
             summarise(session.stored)
         raise
 
 
-def _evaluate(
-    session: Session, lm: LanguageModel | None, share: CellShare | None, on_cell: Callable[[Cell], None]
-) -> None:
+def _evaluate(session: Session, lm: LanguageModel | None, on_cell: Callable[[Cell], None]) -> None:
     config, processes = session.config, session.processes
-    described, mine, writer = session.identity, _cells_of(session, share), RunWriter(session)
+    described, mine = session.identity, session.cells
     questions = [(cell.name, cell.n) for cell in mine]
     # each process plans by itself; different files on two machines would mix the answers of two runs
     processes.assert_equal_across_ranks([questions, {k: v for k, v in described.items() if k != "model"}], "questions")
-    missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(session, share)])
+    missing = processes.run_on_rank_zero(lambda: [cell.name for cell in missing_cells(session)])
     if not missing:
-        writer.complete()
+        session.write(lambda: _complete(session))
         for cell in mine:
             on_cell(cell)
         return
     cells = [cell for cell in mine if cell.name in missing]
     lm = _loaded(session, lm, described)
-    processes.run_on_rank_zero(lambda: [*map(note, _grown(session))])
+    processes.run_on_rank_zero(lambda: _note_growth(session))
     entry = circumstances(asdict(config), config.model, session.plan, lm, processes.count)
-    entry |= {"share": share.name} if share else {}
+    entry |= {"share": session.share} if session.share else {}
     entry["first_tokens"] = first_tokens(session.plan.cells, lm)
-    check_fit(session.plan.cells, lm)
+    for cell in session.plan.cells:
+        cell.check_fit(lm)
     _note_template(session, lm)
-    writer.begin(described, entry)
+    session.write(lambda: _begin(session, described, entry))
     from afrieval.models.response_cache import CachedLM  # a run without missing cells does not need the harness
 
     stores = config.eval.use_cache and processes.is_first
@@ -99,16 +94,57 @@ def _evaluate(
             for cell in mine:
                 if cell.name in missing:
                     progress.begin(cell)
-                    writer.cell(cell.name, run_cell(cell, model))
+                    model.thinks = UNTIL in cell.asks
+                    outcome = cell.run(model)
+                    session.write(partial(_store, session.stored, cell.name, outcome))
                     progress.end(cell)
                 on_cell(cell)
         except BaseException:
-            writer.stop(model.work_so_far())
+            # Each process comes here by itself. What ended the run is what the user has to hear of.
+            if processes.is_first:
+                with suppress(UserError, OSError):
+                    session.check()
+                    _add_work(session.stored.path, model.work_so_far())
             raise
-        writer.end(model.work_so_far())
+        session.write(lambda: _add_work(session.stored.path, model.work_so_far()))
 
 
-def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell]:
+def _begin(session: Session, identity: dict[str, Any], entry: dict[str, Any]) -> None:
+    """Adds the session to run.yaml; the files of new cells may follow."""
+    folder = session.stored.path
+    # read again: the model's fingerprint, which was not known at the first check, is part of the identity
+    stored = read_run(folder)
+    check_same_run(stored.get("identity", {}), identity, folder, session.stored.names)
+    write_run(folder, record(stored, session.plan, identity, entry))
+
+
+def _store(run: RunFolder, name: str, outcome: CellResult) -> None:
+    """Writes the samples of a cell, last, since they mark it as done."""
+    if outcome.record is not None:
+        write_harness(run.path, name, outcome.record)
+    write_samples(run.path, name, with_earlier_ratings(run, name, outcome.samples))
+
+
+def _add_work(folder: Path, work: dict[str, Any]) -> None:
+    """Adds requests, tokens and seconds to this session in run.yaml."""
+    if work:
+        stored = read_run(folder)
+        *earlier, entry = stored["visits"]
+        write_run(folder, {**stored, "visits": [*earlier, {**entry, "work": work}]})
+
+
+def _complete(session: Session) -> None:
+    """Adds harness groups, the suite and the number of looks to run.yaml, if all cells are stored already."""
+    config, plan, stored = session.config, session.plan, read_run(session.stored.path)
+    groups = {"harness_groups": stored.get("harness_groups", {}) | plan.groups} if plan.groups else {}
+    suite = suite_of(asdict(config.task))
+    looks = {"looks": config.eval.looks} if config.eval.looks > stored.get("looks", 1) else {}
+    updated = {**stored, **groups, **({"suite": suite} if suite else {}), **looks}
+    if updated != stored:
+        write_run(session.stored.path, updated)
+
+
+def missing_cells(session: Session) -> list[Cell]:
     """Returns the cells of a run that its folder lacks.
 
     Raises:
@@ -121,22 +157,18 @@ def missing_cells(session: Session, share: CellShare | None = None) -> list[Cell
     if without and max(stored.record.get("looks", 1), config.eval.looks) > 1:
         problem = f"a sample that grows does not support {without}, but {stored.path} would have both"
         raise UserError(problem, "give another folder with --out")
-    return [cell for cell in _cells_of(session, share) if not stored.has(cell.name, cell.n)]
+    return [cell for cell in session.cells if not stored.has(cell.name, cell.n)]
 
 
-def _grown(session: Session) -> list[str]:
-    """Returns a line on the intervals of a sample that grows by hand, unless its looks are planned."""
+def _note_growth(session: Session) -> None:
+    """Says what the intervals of a sample need that grows by hand, unless its looks are planned."""
     record, evaluation = session.stored.record, session.config.eval
     before = config_of(record).get("eval", {}).get("sample") if session.stored.names else None
     planned = max(evaluation.looks, record.get("looks", 1)) > 1 or without_looks(session.config.task)
     if planned or evaluation.limit or not before or (evaluation.sample and evaluation.sample <= before):
-        return []
+        return
     sizes = f"{before:,} to {f'{evaluation.sample:,}' if evaluation.sample else 'all'} questions"
-    return [f"the sample grows from {sizes}; if you looked at its scores, give --eval.looks, so that intervals hold"]
-
-
-def _cells_of(session: Session, share: CellShare | None) -> list[Cell]:
-    return [cell for cell in session.plan.cells if share is None or cell.name in share.cells]
+    note(f"the sample grows from {sizes}; if you looked at its scores, give --eval.looks, so that intervals hold")
 
 
 def _size(cells: Sequence[Cell], planned: Sequence[Cell], stored_answers: int) -> str:
@@ -149,7 +181,12 @@ def _size(cells: Sequence[Cell], planned: Sequence[Cell], stored_answers: int) -
     """
     requests = sum(cell.n_requests for cell in cells)
     generated = sum(cell.n_requests for cell in cells if UNTIL in cell.asks)
-    kinds = [(requests - generated, f"likelihoods{_neutral(cells)}"), (generated, "generated answers")]
+    neutral, once = sum(cell.n_neutral for cell in cells), ""
+    same = grouped((cell for cell in cells if cell.shares), lambda cell: cell.shares).values()
+    if again := sum(cell.n_neutral for sharing in same for cell in sharing[1:]):
+        once = f", {again:,} of which repeat others and are asked once"
+    of_neutral = f" ({neutral:,} of neutral prompts{once})" if neutral else ""
+    kinds = [(requests - generated, f"likelihoods{of_neutral}"), (generated, "generated answers")]
     counts = " and ".join(f"{number:,} {kind}" for number, kind in kinds if number)
     of_all = f"{len(cells):,} of {len(planned):,}" if len(cells) < len(planned) else f"{len(planned):,}"
     documents = sum(cell.n for cell in cells)
@@ -159,15 +196,6 @@ def _size(cells: Sequence[Cell], planned: Sequence[Cell], stored_answers: int) -
     return (
         f"to run: {of_all} cell{'s' * (len(planned) > 1)}, {documents:,} documents, {counts or 'no requests'}{stored}"
     )
-
-
-def _neutral(cells: Sequence[Cell]) -> str:
-    """Returns the words on likelihoods of neutral prompts, and on those that are equal; empty for none."""
-    number = sum(cell.n_neutral for cell in cells)
-    same = grouped((cell for cell in cells if cell.shares), lambda cell: cell.shares).values()
-    again = sum(cell.n_neutral for of in same for cell in of[1:])
-    once = f", {again:,} of which repeat others and are asked once" if again else ""
-    return f" ({number:,} of neutral prompts{once})" if number else ""
 
 
 def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any]) -> LanguageModel:
@@ -191,26 +219,3 @@ def _note_template(session: Session, lm: LanguageModel) -> None:
     asks = {kind for cell in session.plan.cells if not cell.complete for kind in cell.asks}
     if asks - {"loglikelihood_rolling"} and (line := unused_template(session.config.model, lm, UNTIL in asks)):
         session.processes.run_on_rank_zero(lambda: note(line))
-
-
-def run_cell(cell: Cell, model: LanguageModel) -> CellResult:
-    """Asks a model all of a cell's requests, and returns what is to be stored."""
-    job = cell.build(model)
-    if job.task is None:
-        return job.collect({})
-    from lm_eval.evaluator import evaluate as harness_evaluate
-
-    job.model.thinks = UNTIL in cell.asks
-    with job.context():
-        results = harness_evaluate(
-            job.model,
-            {"tasks": {cell.name: job.task}, "groups": {}},
-            limit=job.limit,
-            samples={cell.name: list(job.samples)} if job.samples else None,
-            bootstrap_iters=job.bootstrap_iters,
-            log_samples=True,
-            apply_chat_template=job.chat,
-            fewshot_as_multiturn=job.chat,
-            system_instruction=job.system,
-        )
-    return job.collect(results)

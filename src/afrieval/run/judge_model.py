@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.stamps import digest
@@ -21,49 +21,59 @@ from afrieval.models.registry import backend_of
 from afrieval.models.response_cache import CachedLM
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.manifest import answer_path
-from afrieval.run.progress import RunProgress
+from afrieval.run.progress import Requests, RunProgress
 from afrieval.scoring.responses import thinking_and_answer
 from afrieval.tasks.cells.limits import BLANK_LINE, THOUGHTS
 
 TOKENS = 512  # of a reply, which has a reason of one or two sentences
 
 
-class Judgements(NamedTuple):
-    """The judge's requests, as the display of progress shows them."""
-
-    n_requests: int
-    title: str = "judging"
-    asks: Sequence[str] = (GENERATED,)
-
-
-class JudgeSettings(NamedTuple):
-    """What a judge is loaded with.
+@dataclass
+class JudgeModel:
+    """The model of a judge, which can be asked once it is loaded, while it is opened for a run.
 
     Attributes:
-        model: the model.
+        model: its settings.
         evaluation: seeds and batch size.
         max_tokens: of a reply.
         max_cost_option: the option that limits the cost of replies, for messages.
+        lm: the loaded model.
     """
 
     model: ModelConfig
     evaluation: EvalConfig
     max_tokens: int
     max_cost_option: str
+    lm: LanguageModel = field(init=False)
 
+    def load(self) -> None:
+        """Loads it.
 
-@dataclass
-class JudgeModel:
-    """A loaded judge, which can be asked while it is opened for a run."""
+        Raises:
+            UserError: if it cannot be loaded, or its context has no room for a reply.
+        """
+        backend_of(self.model.model_type).check_key(self.model)
+        self.lm = load_model(self.model, self.evaluation)
+        if self.max_tokens >= self.lm.max_length:
+            problem = f"a reply may have {self.max_tokens} tokens, but the judge's context has {self.lm.max_length}"
+            raise UserError(problem, "give a smaller --judge.max_tokens")
 
-    settings: JudgeSettings
-    lm: LanguageModel
+    def most_cost(self, questions: Sequence[str]) -> str:
+        """Returns the words on the cost of replies to some questions; empty for a model on this machine."""
+        if not backend_of(self.model.model_type).served:
+            return ""
+        usage = Usage(sum(map(most_tokens, questions)), self.max_tokens * len(questions))
+        cost = usage.cost(self.model.api.prices)
+        price = (
+            "whose cost is unknown without model.api.prices" if cost is None else f"which cost {dollars(cost)} at most"
+        )
+        return f", {len(questions):,} requests, {price}"
 
     @property
     def identity(self) -> dict[str, Any]:
         """All that its replies depend on but for the questions."""
-        reply_settings = {"fingerprint": self.lm.fingerprint(), "judges": True, "max_tokens": self.settings.max_tokens}
-        return {**identity_of_model(self.settings.model), **reply_settings}
+        reply_settings = {"fingerprint": self.lm.fingerprint(), "judges": True, "max_tokens": self.max_tokens}
+        return {**identity_of_model(self.model), **reply_settings}
 
     @property
     def signature(self) -> str:
@@ -71,14 +81,14 @@ class JudgeModel:
         of_files = ("model_name", "size_and_time_of_files", "fingerprint")
         settings = {name: value for name, value in self.identity.items() if name not in of_files}
         fingerprint, settings_hash = self.lm.fingerprint(), digest(json.dumps(settings, sort_keys=True))
-        return f"{self.settings.model.revision}|model:{fingerprint}|settings:{settings_hash}|temperature:0"
+        return f"{self.model.revision}|model:{fingerprint}|settings:{settings_hash}|temperature:0"
 
     @contextmanager
     def opened(self, run: RunFolder, check: Callable[[], None]) -> Iterator[None]:
         """Opens the file of replies in the folder of a run, which is locked; `check` checks that it is still there."""
         with AnswerFile(answer_path(run.path, self.identity)) as self._answers:
             self._check = check
-            self.lm.resume(self._answers.details(), self.settings.max_cost_option)  # a budget is of all runs together
+            self.lm.resume(self._answers.details(), self.max_cost_option)  # a budget is of all runs together
             try:
                 yield
             finally:
@@ -92,12 +102,12 @@ class JudgeModel:
         fits = [self._fits(question) for question in questions]
         options = {
             "until": [] if self._chats else [BLANK_LINE],
-            "max_gen_toks": self.settings.max_tokens,
+            "max_gen_toks": self.max_tokens,
             "do_sample": False,
         }
         texts = [self._text(question) for question, fit in zip(questions, fits, strict=True) if fit]
         requests = [Instance(GENERATED, {}, (text, options), i) for i, text in enumerate(texts)]
-        work, end = Judgements(len(requests)), self.settings.model.thinking_end or ""
+        work, end = Requests("judging", len(requests), [GENERATED]), self.model.thinking_end or ""
         with RunProgress([work], spending=self.lm.spending, check=self._check) as progress:
             progress.begin(work)
             model = CachedLM(self.lm, self._answers, progress.tick, thinking_end=end)
@@ -108,9 +118,7 @@ class JudgeModel:
     def _chats(self) -> bool:
         """Whether questions are sent as a chat: wherever the model has a template."""
         can = self.lm.can
-        return self.settings.model.chat_template or bool(
-            can.count_tokens and getattr(self.lm.tokenizer, "chat_template", None)
-        )
+        return self.model.chat_template or bool(can.count_tokens and getattr(self.lm.tokenizer, "chat_template", None))
 
     def _text(self, question: str) -> str:
         if self._chats:
@@ -118,15 +126,15 @@ class JudgeModel:
         return f"{question}\n"
 
     def _fits(self, question: str) -> bool:
-        room = self.lm.max_length - self.settings.max_tokens
+        room = self.lm.max_length - self.max_tokens
         if self.lm.can.chat == "messages":  # the server applies its template
             return bool(most_tokens(question) <= room)
         text = self._text(question)
         return bool(most_tokens(text) <= room or self.lm.count_tokens(text) <= room)
 
 
-def judge_settings(word: str, max_cost: float | None = None, max_tokens: int | None = None) -> JudgeSettings:
-    """Returns the settings of a judge.
+def judge_model(word: str, max_cost: float | None = None, max_tokens: int | None = None) -> JudgeModel:
+    """Returns the model of a judge, which is not loaded yet.
 
     Args:
         word: names it, as MODEL of `afrieval run`.
@@ -155,28 +163,4 @@ def judge_settings(word: str, max_cost: float | None = None, max_tokens: int | N
     if can.chat == "messages":
         model = replace(model, chat_template=True)
     max_cost_option = MAX_COST if max_cost is None else "--judge.max_cost"
-    return JudgeSettings(model, config.eval, max_tokens or (THOUGHTS if model.thinks else TOKENS), max_cost_option)
-
-
-def most_cost(settings: JudgeSettings, questions: Sequence[str]) -> str:
-    """Returns the words on the cost of replies to some questions; empty for a model on this machine."""
-    if not backend_of(settings.model.model_type).served:
-        return ""
-    usage = Usage(sum(map(most_tokens, questions)), settings.max_tokens * len(questions))
-    cost = usage.cost(settings.model.api.prices)
-    price = "whose cost is unknown without model.api.prices" if cost is None else f"which cost {dollars(cost)} at most"
-    return f", {len(questions):,} requests, {price}"
-
-
-def load_judge(settings: JudgeSettings) -> JudgeModel:
-    """Returns the loaded judge.
-
-    Raises:
-        UserError: if it cannot be loaded, or its context has no room for a reply.
-    """
-    backend_of(settings.model.model_type).check_key(settings.model)
-    lm = load_model(settings.model, settings.evaluation)
-    if settings.max_tokens >= lm.max_length:
-        problem = f"a reply may have {settings.max_tokens} tokens, but the judge's context has {lm.max_length}"
-        raise UserError(problem, "give a smaller --judge.max_tokens")
-    return JudgeModel(settings, lm)
+    return JudgeModel(model, config.eval, max_tokens or (THOUGHTS if model.thinks else TOKENS), max_cost_option)

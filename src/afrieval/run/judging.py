@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.stamps import digest
@@ -13,8 +13,7 @@ from afrieval.results.comparable_runs import model_labels
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
 from afrieval.run.judge_model import JudgeModel
-from afrieval.run.scorer import Answers, Scorer
-from afrieval.run.stored_answers import AnswerAddress, document_of, scored_answers, specs_of
+from afrieval.run.scorer import AnswerAddress, Answers, Scorer, document_of, scored_answers, specs_of
 from afrieval.scoring.judge import FIRST, SECOND, TIE, VERSION, Answered, Verdict, question, question_of_pair, verdict
 from afrieval.scoring.learned import JUDGE, JUDGED, learned_name, learned_of, pair_name, with_learned
 from afrieval.scoring.rubric import Rubric, worth
@@ -34,44 +33,29 @@ def worth_of(level: str, levels: Mapping[str, str], right: Any) -> float:
     return sum(orders) / len(orders)
 
 
-class ToJudge(NamedTuple):
-    """An answer to judge.
+def questions(rubric: Rubric, answered: Answered) -> list[str]:
+    """Returns what a judge is asked about an answer; about two answers, in both orders."""
+    if answered.other is None:
+        return [question(rubric, answered)]
+    turned = answered._replace(answer=answered.other)
+    pairs = ((answered, answered.other), (turned, answered.answer))
+    return [question_of_pair(rubric, asked, other) for asked, other in pairs]
 
-    Attributes:
-        rubric: of its task.
-        answered: its question, and the answer.
-        right: the right answer of the data.
-        other: the answer to compare it with; None if it is judged by itself.
-    """
 
-    rubric: Rubric
-    answered: Answered
-    right: Any
-    other: str | None
-
-    @property
-    def questions(self) -> list[str]:
-        """What the judge is asked; of two answers, in both orders."""
-        if self.other is None:
-            return [question(self.rubric, self.answered)]
-        turned = self.answered._replace(answer=self.other)
-        pairs = ((self.answered, self.other), (turned, self.answered.answer))
-        return [question_of_pair(self.rubric, asked, other) for asked, other in pairs]
-
-    def outcome(self, replies: Sequence[str | None]) -> tuple[float | None, dict[str, Any]]:
-        """Returns the worth of the answer, None if a reply could not be parsed, and what is stored of the replies."""
-        levels = self.rubric.levels if self.other is None else OUTCOMES
-        verdicts = [Verdict(None, TOO_LONG) if reply is None else verdict(reply, levels) for reply in replies]
-        if self.other is None:
-            (one,) = verdicts
-            return None if one.level is None else worth(self.rubric.levels, one.level, self.right), one._asdict()
-        levels_of = (verdicts[0].level, verdicts[1].level and TURNED[verdicts[1].level])
-        names = [level and OUTCOMES[level] for level in levels_of]
-        orders = [{"level": name, "reason": of.reason} for name, of in zip(names, verdicts, strict=True)]
-        parsed = [name for name in names if name]
-        level = " or ".join(dict.fromkeys(parsed)) if len(parsed) == len(names) else None
-        mean = sum(WORTH[name] for name in parsed) / 2 if level else None
-        return mean, {"level": level, "reason": verdicts[0].reason, "orders": orders}
+def outcome(rubric: Rubric, answered: Answered, replies: Sequence[str | None]) -> tuple[float | None, dict[str, Any]]:
+    """Returns the worth of an answer, None if a reply could not be parsed, and what is stored of the replies."""
+    levels = rubric.levels if answered.other is None else OUTCOMES
+    verdicts = [Verdict(None, TOO_LONG) if reply is None else verdict(reply, levels) for reply in replies]
+    if answered.other is None:
+        (one,) = verdicts
+        return None if one.level is None else worth(rubric.levels, one.level, answered.gold), one._asdict()
+    levels_of = (verdicts[0].level, verdicts[1].level and TURNED[verdicts[1].level])
+    names = [level and OUTCOMES[level] for level in levels_of]
+    orders = [{"level": name, "reason": of.reason} for name, of in zip(names, verdicts, strict=True)]
+    parsed = [name for name in names if name]
+    level = " or ".join(dict.fromkeys(parsed)) if len(parsed) == len(names) else None
+    mean = sum(WORTH[name] for name in parsed) / 2 if level else None
+    return mean, {"level": level, "reason": verdicts[0].reason, "orders": orders}
 
 
 @dataclass
@@ -82,24 +66,19 @@ class Judge(Scorer):
         specs: the declarations of the tasks.
         others: cell to row to the answer of another model, which answers are compared with; None if to none.
         how: whether single answers or pairs are judged.
-        model: the loaded model; None before it is needed.
+        model: loaded, unless it is only asked for its questions.
     """
 
     specs: Mapping[str, TaskSpec]
+    model: JudgeModel
     others: Mapping[str, Mapping[int, str]] | None = None
     how: str = "single answers"
-    model: JudgeModel | None = None
 
     def opened(self, check: Callable[[], None]) -> AbstractContextManager[None]:
         """Opens the file of the model's replies in the run's folder."""
-        return self._loaded.opened(self.run, check)
+        return self.model.opened(self.run, check)
 
-    @property
-    def _loaded(self) -> JudgeModel:
-        assert self.model is not None, "a judge without a model only says what it would be asked"
-        return self.model
-
-    def read(self, address: AnswerAddress, line: Sample) -> ToJudge:
+    def read(self, address: AnswerAddress, line: Sample) -> Answered:
         """Returns a stored answer with its question."""
         rubric = self.rubrics[line["task"]]
         document = document_of(address, line, rubric.shows)
@@ -110,28 +89,31 @@ class Judge(Scorer):
         shown = str(right) if rubric.shows_right and right is not None else ""
         language = self.specs[line["task"]].answers_in(line["language"])
         fields = {of: str(document[of]) for of in rubric.shows}
-        answered = Answered(fields, shown, answer_text(line), LANGUAGES[language].name)
-        return ToJudge(rubric, answered, right, self.others[address.cell][address.row] if self.others else None)
+        other = self.others[address.cell][address.row] if self.others else None
+        return Answered(fields, shown, answer_text(line), LANGUAGES[language].name, right, other)
+
+    def questions(self, address: AnswerAddress, line: Sample) -> list[str]:
+        """Returns what the judge is asked about a stored answer."""
+        return questions(self.rubrics[line["task"]], self.read(address, line))
 
     def scored(self, answers: Answers) -> list[Sample]:
         """Returns answers with judgements."""
-        inputs = [self.read(address, line) for address, line in answers]
-        replies = iter(self._loaded.replies([question for judged in inputs for question in judged.questions]))
-        outcomes = [judged.outcome([next(replies) for _ in judged.questions]) for judged in inputs]
-        return [self._judged(line, *outcome) for (_, line), outcome in zip(answers, outcomes, strict=True)]
-
-    def _judged(self, line: Sample, score: float | None, judgement: dict[str, Any]) -> Sample:
-        measured = {} if score is None else {self.name: [score]}
-        return {
-            **with_learned(line, learned_of(line) | measured),
-            JUDGED: {**line.get(JUDGED, {}), self.name: judgement},
-        }
+        prompts = [self.questions(address, line) for address, line in answers]
+        replies = iter(self.model.replies([question for of_answer in prompts for question in of_answer]))
+        lines = []
+        for (address, line), of_answer in zip(answers, prompts, strict=True):
+            rubric, of_judge = self.rubrics[line["task"]], [next(replies) for _ in of_answer]
+            score, judgement = outcome(rubric, self.read(address, line), of_judge)
+            measured = {} if score is None else {self.name: [score]}
+            judgements = {**line.get(JUDGED, {}), self.name: judgement}
+            lines.append({**with_learned(line, learned_of(line) | measured), JUDGED: judgements})
+        return lines
 
     def signature_of(self, task: str) -> str:
         """Returns the model's signature with the rubric's, the prompt's version and what is judged."""
         rubric = self.rubrics[task]
         by = f"rubric:{rubric.stored['hash']}|version:{rubric.version}|prompt:{VERSION}"
-        return f"{self._loaded.signature}|{by}|{self.how}"
+        return f"{self.model.signature}|{by}|{self.how}"
 
     def notes_on(self, task: str) -> list[str]:
         """Returns sentences on tasks of which no judgement could be parsed, and on pairs whose order decided."""
@@ -147,17 +129,14 @@ class Judge(Scorer):
         return sentences
 
 
-def judge_of(
-    run: RunFolder, name: str, folder: Folders | None, against: RunFolder | None, model: JudgeModel | None = None
-) -> Judge:
+def judge_of(run: RunFolder, model: JudgeModel, folder: Folders | None, against: RunFolder | None) -> Judge:
     """Returns a judge for the answers of a run.
 
     Args:
         run: the run.
-        name: the name of the judge's model.
+        model: the judge's model.
         folder: of the user's own tasks.
         against: a run with other answers to the same questions.
-        model: the loaded model; None to see what it would be asked.
 
     Raises:
         UserError: if no task of the run has a rubric, or the runs do not have the same questions.
@@ -172,7 +151,7 @@ def judge_of(
         tasks = ", ".join(dict.fromkeys(cell.task for cell in cells))
         hint = "add judge: to the task's file; name the folder of tasks of your own with --task.folder"
         raise UserError(f"{run.path} has no task with a rubric for judges: it has {tasks}", hint)
-    judge = Judge(run, names, learned_name(JUDGE, name), rubrics, specs, model=model)
+    judge = Judge(run, names, learned_name(JUDGE, str(model.model.model_name)), rubrics, specs, model)
     if not against:
         return judge
     labels = model_labels({run.path: run.record, against.path: against.record})

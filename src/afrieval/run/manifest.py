@@ -6,6 +6,7 @@ import platform
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
@@ -27,15 +28,6 @@ from afrieval.tasks.cells.cell import Cell, Plan, RunPart
 from afrieval.tasks.declaration.meta import END, llama
 
 PACKAGES = ("lm-eval", "transformers", "torch", "accelerate", "datasets")
-
-
-def identity(model: ModelConfig, variant: str, plan: Plan) -> dict[str, Any]:
-    """Returns everything that affects prompts, data, shots or model, as nested maps.
-
-    A folder may get more cells and a larger limit later; its identity must not change.
-    """
-    of_cells: RunPart = reduce(merged, (cell.identity for cell in plan.cells), {})
-    return {"model": _storable(of_model.identity_of_model(model)), "variant": variant, **of_cells}
 
 
 def record(stored: Mapping[str, Any], plan: Plan, described: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
@@ -79,30 +71,27 @@ def circumstances(
         "data_commits": {hub: known for cell in plan.cells for hub, known in cell.commits.items()},
         "left_out": plan.left_out,
         **software(),
-        "config": _storable({**settings, "model": of_model.stored(model)}),
+        "config": storable({**settings, "model": of_model.stored(model)}),
     }
 
 
 def software() -> dict[str, Any]:
     """Returns the versions of packages and the commit of a checkout."""
-    versions = {"afrieval": __version__} | {name: _version(name) for name in PACKAGES}
+    versions: dict[str, str | None] = {"afrieval": __version__}
+    for package in PACKAGES:
+        versions[package] = None
+        with suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
     return {"versions": versions | {"python": platform.python_version()}, "git_commit": _git_commit()}
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
     r"""Returns nested maps and lists with what is not UTF-8 in their texts, such as a byte of a path, as `\udcff`."""
     if isinstance(value, Mapping):
-        return {name: _storable(member) for name, member in value.items()}
+        return {name: storable(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_storable(member) for member in value]
+        return [storable(member) for member in value]
     return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 def _git_commit() -> str | None:
@@ -158,7 +147,8 @@ def default_folder(config: RunConfig, cells: Sequence[Cell] = (), form: str = ""
         (evals.name if evals else "", evals and evals != llama(model.model_name)),
         ("samples", config.data.source == "samples"),
     ]
-    names = [*config.task.names, *(task.of or []), *_of_template(task.task_template or ""), *config.task.harness_names]
+    of_template = [name.strip() for name in re.sub(r"{{.*?}}", "LANG", task.task_template or "").split(",")]
+    names = [*config.task.names, *(task.of or []), *filter(None, of_template), *config.task.harness_names]
     settings = "-".join(word for word, applies in words if applies)
     return Path("runs") / (_plain(task.suite) if task.suite else _joined(names)) / _model_folder(model) / settings
 
@@ -170,12 +160,6 @@ def _model_folder(model: ModelConfig) -> str:
     return name if model.revision == "main" else f"{name}@{model.revision.replace('/', '__')}"
 
 
-def _of_template(template: str) -> list[str]:
-    """Returns the tasks' names of a template, without languages."""
-    without_language = re.sub(r"{{.*?}}", "LANG", template)
-    return [name.strip() for name in without_language.split(",") if name.strip()]
-
-
 def _plain(name: str) -> str:
     return re.sub(r"[^\w.()-]+", "-", name)
 
@@ -185,7 +169,7 @@ def _joined(names: Sequence[str]) -> str:
     plain = [_plain(name) for name in names]
     if len(joined := "+".join(plain)) <= 100:
         return joined
-    return f"{'+'.join(plain[:3])[:80]}+{len(plain[3:])}-more-{_short_hash(joined)}"
+    return f"{'+'.join(plain[:3])[:80]}+{len(plain[3:])}-more-{digest(joined, 6)}"
 
 
 NOT_PLAIN = r"[^\w.-]+"
@@ -203,13 +187,9 @@ def _word(name: str, value: Any) -> str:
     if isinstance(value, str) and "://" in value:
         return f"{name}-{re.sub(NOT_PLAIN, '-', urlsplit(value).netloc)}"
     if isinstance(value, dict | list):
-        return f"{name}-{_short_hash(json.dumps(value, sort_keys=True))}"
+        return f"{name}-{digest(json.dumps(value, sort_keys=True), 6)}"
     text = str(value)
     if PLAIN.fullmatch(text):
         return f"{name}-{text}"
     readable = re.sub(NOT_PLAIN, "-", text.rpartition("/")[2])[:24].strip("-")
-    return "-".join(filter(None, (name, readable, _short_hash(text))))
-
-
-def _short_hash(text: str) -> str:
-    return digest(text, 6)
+    return "-".join(filter(None, (name, readable, digest(text, 6))))

@@ -35,31 +35,24 @@ def with_people(lines: Sequence[Sample], levels: Mapping[str, str]) -> list[Samp
         lines: all of the cell.
         levels: of the rubric by which they were judged and rated.
     """
-    ratings = [_mean_worth(line, levels) for line in lines]
-    rated = sum(each is not None for each in ratings)
+    ratings: list[float | None] = []
+    for line in lines:
+        document = line.get("doc")
+        right = document.get("gold") if isinstance(document, dict) else None
+        worths = [worth(levels, level, right) for level in line.get(RATINGS, {}).values()]
+        ratings.append(float(np.mean(worths)) if worths and line["metrics"] else None)
     judges = dict.fromkeys(name for line in lines for name in line.get(JUDGED, {}) if AGAINST not in name)
-    return [
-        _with(line, each, judges if rated >= FEWEST else {}) if line["metrics"] else line
-        for line, each in zip(lines, ratings, strict=True)
-    ]
-
-
-def _mean_worth(line: Sample, levels: Mapping[str, str]) -> float | None:
-    """Returns the mean worth of an answer by its ratings; None without ratings."""
-    document = line.get("doc")
-    right = document.get("gold") if isinstance(document, dict) else None
-    worths = [worth(levels, level, right) for level in line.get(RATINGS, {}).values()]
-    return float(np.mean(worths)) if worths and line["metrics"] else None
-
-
-def _with(line: Sample, rating: float | None, judges: Mapping[str, Any]) -> Sample:
-    before = learned_of(line)
-    after = {name: of for name, of in before.items() if name != PEOPLE and not name.startswith(CORRECTED)}
-    after |= {} if rating is None else {PEOPLE: [rating]}
-    for name in judges:
-        [by_judge] = line["measures"].get(name, [UNPARSED])
-        after[corrected_name(name)] = [by_judge, rating or 0.0, float(rating is not None)]
-    return line if after == before else with_learned(line, after)
+    corrects = sum(rating is not None for rating in ratings) >= FEWEST
+    scored = []
+    for line, rating in zip(lines, ratings, strict=True):
+        before = learned_of(line) if line["metrics"] else {}
+        after = {name: of for name, of in before.items() if name != PEOPLE and not name.startswith(CORRECTED)}
+        after |= {} if rating is None else {PEOPLE: [rating]}
+        for name in judges if corrects and line["metrics"] else ():
+            [by_judge] = line["measures"].get(name, [UNPARSED])
+            after[corrected_name(name)] = [by_judge, rating or 0.0, float(rating is not None)]
+        scored.append(line if after == before else with_learned(line, after))
+    return scored
 
 
 def with_earlier_ratings(run: RunFolder, name: str, lines: Sequence[Sample]) -> Sequence[Sample]:

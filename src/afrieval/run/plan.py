@@ -8,7 +8,7 @@ from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.models.base import Capabilities, LanguageModel
 from afrieval.models.registry import backend_of
 from afrieval.run.harness.plan import plan_harness
-from afrieval.tasks.cells.cell import Cell, Plan, PromptProbe
+from afrieval.tasks.cells.cell import Cell, Plan
 from afrieval.tasks.cells.plan import FOR_EXAMPLES, plan_declared
 from afrieval.tasks.declaration.selection import check_derived
 
@@ -153,7 +153,6 @@ def plan(config: RunConfig) -> Plan:
 
 
 SHOWN = 8
-LOOKED_AT = 100
 
 
 def first_tokens(cells: Sequence[Cell], lm: LanguageModel) -> dict[str, list[int]]:
@@ -163,42 +162,19 @@ def first_tokens(cells: Sequence[Cell], lm: LanguageModel) -> dict[str, list[int
         UserError: if complete prompts would not begin with exactly one beginning-of-sequence token:
             scores of Llama 3 would drop by some points without any other sign.
     """
-    if not lm.can.count_tokens:
-        return {}
-    first: dict[str, PromptProbe] = {}
-    for cell in cells:
-        if cell.key.task not in first and (probe := cell.probe(lm)):
-            first[cell.key.task] = probe
-    begun = {task: list(lm.tok_encode(probe.prompt)) for task, probe in first.items()}
-    bos = getattr(lm.tokenizer, "bos_token_id", None)
-    for task, tokens in begun.items() if bos is not None else ():  # a model without such a token needs none
-        if first[task].complete and tokens[:1] != [bos]:
+    begun: dict[str, list[int]] = {}
+    for cell in cells if lm.can.count_tokens else ():
+        task = cell.key.task
+        if task in begun or (prompt := cell.first_prompt(lm)) is None:
+            continue
+        tokens = begun[task] = list(lm.tok_encode(prompt))
+        bos = getattr(lm.tokenizer, "bos_token_id", None)
+        if not cell.complete or bos is None:  # a model without such a token needs none
+            continue
+        if tokens[:1] != [bos]:
             problem = f"prompts of {task} would not begin with the beginning-of-sequence token"
             raise UserError(problem, "give --model.add_bos_token true")
-        if first[task].complete and tokens[1:2] == [bos]:
+        if tokens[1:2] == [bos]:
             problem = f"prompts of {task} would begin with two beginning-of-sequence tokens"
             raise UserError(problem, "give --model.add_bos_token false; the prompts already include one")
     return {task: tokens[:SHOWN] for task, tokens in begun.items()}
-
-
-def check_fit(cells: Sequence[Cell], lm: LanguageModel) -> None:
-    """Rejects complete prompts that backends would truncate, some of them silently.
-
-    Only the longest prompts in bytes are checked; one of them is about the longest in tokens.
-
-    Raises:
-        UserError: names the task and the context length that it needs.
-    """
-    for cell in cells:
-        if not cell.complete or not (probe := cell.probe(lm)):
-            continue
-        prompts = sorted(probe.complete, key=lambda p: len(p.encode()))
-        longest = max(lm.count_tokens(prompt) for prompt in prompts[-LOOKED_AT:])
-        room = longest + probe.answer_tokens
-        if room > lm.max_length:
-            raise UserError(
-                f"a prompt and answer of {cell.key.task} may have {longest} and {probe.answer_tokens} tokens, "
-                f"but the model's context has {lm.max_length}",
-                f"give a context of {room} (backend_args: max_model_len for vllm, else max_length), "
-                "or a smaller --eval.max_gen_toks, which may lower scores",
-            )

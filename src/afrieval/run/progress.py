@@ -4,45 +4,38 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import NamedTuple, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from afrieval._util import signals
 from afrieval._util.terminal import console, one_line
+from afrieval.tasks.cells.cell import Cell
 
 EVERY = 1  # seconds between checks of the run folder, which are slow on a network
 
 
-class Requests(Protocol):
-    """Requests that belong together, such as a cell's, as the display of progress needs them."""
+class Requests(NamedTuple):
+    """Requests that belong to no cell, as the display of progress needs them."""
 
-    @property
-    def title(self) -> str:
-        """Their display name."""
-
-    @property
-    def n_requests(self) -> int:
-        """Their number."""
-
-    @property
-    def asks(self) -> Collection[str]:
-        """Their kinds."""
+    title: str
+    n_requests: int
+    asks: Collection[str]
 
 
 class RemainingTime:
     """Counts requests by kind: a generated answer takes many times as long as a likelihood."""
 
-    def __init__(self, cells: Iterable[Requests] = ()):
+    def __init__(self, cells: Iterable[Cell | Requests] = ()):
         self._left, self._done, self._seconds = Counter[str](), Counter[str](), defaultdict[str, float](float)
         for cell in cells:
             self.add(cell)
 
-    def add(self, cell: Requests) -> None:
+    def add(self, cell: Cell | Requests) -> None:
         """Adds a cell to run."""
         self._left[_kind(cell)] += cell.n_requests
 
-    def end(self, cell: Requests, seconds: float) -> None:
+    def end(self, cell: Cell | Requests, seconds: float) -> None:
         """Counts a cell that is done."""
         self._left[_kind(cell)] -= cell.n_requests
         self._done[_kind(cell)] += cell.n_requests
@@ -64,7 +57,7 @@ class RemainingTime:
         return {kind: self._seconds[kind] / done for kind, done in self._done.items() if done}
 
 
-def _kind(cell: Requests) -> str:
+def _kind(cell: Cell | Requests) -> str:
     return " ".join(sorted(cell.asks))
 
 
@@ -81,7 +74,7 @@ class RunProgress:
 
     def __init__(
         self,
-        cells: Sequence[Requests],
+        cells: Sequence[Cell | Requests],
         bar: bool = True,
         quiet: bool = False,
         spending: Callable[[], str] = lambda: "",
@@ -106,7 +99,7 @@ class RunProgress:
         self._cells, self._finished, self._began = len(cells), 0, time.monotonic()
         self._pace = RemainingTime(cells)
 
-    def begin(self, cell: Requests) -> None:
+    def begin(self, cell: Cell | Requests) -> None:
         """Shows the title of the cell that starts."""
         self._began = time.monotonic()
         self._bar.update(self._task, description=one_line(cell.title))
@@ -120,7 +113,7 @@ class RunProgress:
             self._check()
             self._checked = time.monotonic()
 
-    def end(self, cell: Requests) -> None:
+    def end(self, cell: Cell | Requests) -> None:
         """Reports that a cell is stored."""
         self._finished += 1
         seconds = time.monotonic() - self._began

@@ -1,7 +1,6 @@
 """Scores the stored answers of a run again, without its model."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import tee
@@ -11,7 +10,6 @@ from typing import Any, NamedTuple
 from afrieval._util import signals
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
-from afrieval._util.grouping import grouped
 from afrieval._util.schema import validated
 from afrieval._util.stamps import now
 from afrieval.config.settings import RunConfig
@@ -29,9 +27,10 @@ from afrieval.run.people_scores import with_people
 from afrieval.run.plan import CODED_TASKS
 from afrieval.scoring.learned import JUDGED, RATINGS, is_learned, with_learned
 from afrieval.scoring.user_code import FILES
-from afrieval.tasks.cells.cell import Cell, RunPart
-from afrieval.tasks.cells.plan import plan_declared
-from afrieval.tasks.cells.rescored import RUN_AGAIN
+from afrieval.tasks.cells.cell import RunPart
+from afrieval.tasks.cells.plan import declared_cells
+from afrieval.tasks.cells.rescored import RUN_AGAIN, with_new_scores
+from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.declaration.kinds import KINDS_FILE
 from afrieval.tasks.declaration.selection import named_folders
 from afrieval.tasks.declaration.spec import TASKS, task_files
@@ -63,12 +62,17 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True)
 class Again:
-    """A cell whose answers were scored again, and its documents with new lines."""
+    """A cell whose answers were scored again, and its documents with new lines.
 
-    cell: Cell
+    Attributes:
+        stale: whether it has added metrics, and not all of its answers are still those that they are of.
+    """
+
+    cell: TaskCell
     before: CellScores
     after: CellScores
     changed: list[Changed]
+    stale: bool
 
     @property
     def moved(self) -> bool:
@@ -137,37 +141,35 @@ def rescored(
     """
     configs = list(_configs(run, source, folder, extract))
     planned = _planned(run, configs)
-    with _recalling(run, planned if locked else ()) as model:
-        cells, left_out = _supported(run, planned, model)
+    with AnswerFile(_answers_of(run, planned if locked else ())) as answers:
+        cells, left_out = _supported(run, planned, answers)
         _check_same(run, cells)
         versions = _versions(run.record, cells)
-        files = {
-            name: of
-            for config in configs
-            for at in (TASKS, *named_folders(config.task))
-            for name, of in task_files(at).items()
-        }
         cells_again = []
         for cell in cells:
             signals.check()
+            before, declared = run.scores(cell.name), cell.facts["declared"][cell.key.task]
             changed: list[Changed] = []  # without the lines: `write` makes them again, so that memory holds one cell
-            declared = cell.facts["declared"][cell.key.task]
-            now_scored = run.scored(cell.name, _new_lines(run, cell, model, changed), declared)
-            if _are_stale(run.scores(cell.name), changed):
-                lines = _without_judged(run, cell, _new_lines(run, cell, model, changed := []))
-                now_scored = run.scored(cell.name, lines, declared)
-            cells_again.append(Again(cell, run.scores(cell.name), now_scored, changed))
-        stored, read = run.record["identity"]["tasks"], [of for cell in cells for of in cell.identity["tasks"].items()]
-        reread = {task for task, of in read if extract and of.get("extract") != stored[task].get("extract")}
-        return Rescored(run, cells_again, left_out, versions, files, reread)
+            after = run.scored(cell.name, _new_lines(run, cell, answers, changed), declared)
+            stale = any(map(is_learned, before.metrics)) and any(each.before != each.after for each in changed)
+            if stale:
+                lines = _without_judged(run, cell, _new_lines(run, cell, answers, changed := []))
+                after = run.scored(cell.name, lines, declared)
+            cells_again.append(Again(cell, before, after, changed, stale))
+    folders = [folder for config in configs for folder in (TASKS, *named_folders(config.task))]
+    files = {name: path for folder in folders for name, path in task_files(folder).items()}
+    stored, read = run.record["identity"]["tasks"], [pair for cell in cells for pair in cell.identity["tasks"].items()]
+    reread = {task for task, identity in read if extract and identity.get("extract") != stored[task].get("extract")}
+    return Rescored(run, cells_again, left_out, versions, files, reread)
 
 
-def _are_stale(before: CellScores, changed: Sequence[Changed]) -> bool:
-    """Returns whether a cell has added metrics, and not all of its answers are still those that they are of."""
-    return any(map(is_learned, before.metrics)) and any(of.before != of.after for of in changed)
+def _answers_of(run: RunFolder, cells: Iterable[TaskCell]) -> Path | None:
+    """Returns the file with the answers that samples do not have, if some cells of a locked run need it."""
+    path = answer_path(run.path, dict(run.record["identity"]["model"]))
+    return path if any(cell.needs for cell in cells) and path.exists() else None
 
 
-def _without_judged(run: RunFolder, cell: Cell, lines: Iterable[Sample]) -> list[Sample]:
+def _without_judged(run: RunFolder, cell: TaskCell, lines: Iterable[Sample]) -> list[Sample]:
     """Returns the samples of a stale cell without added metrics, but for ratings of answers that did not change."""
     bare = [with_learned(line, {}) if line["metrics"] else line for line in lines]
     levels = run.record["declared"][cell.key.task].get("rubric", {}).get("levels", {})
@@ -178,19 +180,10 @@ def _without(line: Sample, *keys: str) -> Sample:
     return {name: of for name, of in line.items() if name not in keys}
 
 
-@contextmanager
-def _recalling(run: RunFolder, cells: Iterable[Cell]) -> Iterator[AnswerFile]:
-    """Provides what recalls the answers to cells of a locked run that samples do not have."""
-    path = answer_path(run.path, dict(run.record["identity"]["model"]))
-    needed = any(cell.needs for cell in cells) and path.exists()
-    with AnswerFile(path if needed else None) as answers:
-        yield answers
-
-
-def _new_lines(run: RunFolder, cell: Cell, stored_answers: AnswerFile, changed: list[Changed]) -> Iterator[Sample]:
+def _new_lines(run: RunFolder, cell: TaskCell, answers: AnswerFile, changed: list[Changed]) -> Iterator[Sample]:
     """Yields the samples of a cell with the scores that their answers get now, and adds new ones to `changed`."""
     stored, copies = tee(run.lines(cell.name))  # in step, so that a large file is never in memory as a whole
-    for number, (old, new) in enumerate(zip(stored, cell.rescore(stored_answers, copies), strict=True), 1):
+    for number, (old, new) in enumerate(zip(stored, with_new_scores(cell, answers, copies), strict=True), 1):
         if new is not old:
             what = score_differences(old, new)
             changed.append(Changed(old["doc_id"], old.get("answer"), new.get("answer"), number, what))
@@ -198,26 +191,26 @@ def _new_lines(run: RunFolder, cell: Cell, stored_answers: AnswerFile, changed: 
         yield new if old.get("answer") == new.get("answer") else _without(new, JUDGED, RATINGS)
 
 
-def _planned(run: RunFolder, configs: Iterable[RunConfig]) -> list[Cell]:
+def _planned(run: RunFolder, configs: Iterable[RunConfig]) -> list[TaskCell]:
     """Returns the stored cells that can be scored again, planned from the settings of the run's sessions."""
     stored = [run.scores(name) for name in run.names]
     rows_of = {of.name: of.rows for of in stored if not of.harness and of.declared.get("rescorable", True)}
     sampled = any(of.selection.kind == "sample" for of in stored)
     likelihoods = any(task["answer_form"] != "generate" for task in run.record["identity"].get("tasks", {}).values())
-    planned_cells: dict[str, Cell] = {}
+    planned_cells: dict[str, TaskCell] = {}
     left_out: list[str] = []
     for config in configs:
         missing = {name: rows for name, rows in rows_of.items() if name not in planned_cells}
         if not missing:
             break
-        planned = plan_declared(config, likelihoods)
-        left_out += planned.left_out
-        planned_cells |= {cell.name: cell for cell in planned.cells if missing.get(cell.name) == cell.n}
-        others = {cell.name for cell in planned.cells} & missing.keys() - planned_cells.keys()
+        cells, lines = declared_cells(config, likelihoods)
+        left_out += lines
+        planned_cells |= {cell.name: cell for cell in cells if missing.get(cell.name) == cell.n}
+        others = {cell.name for cell in cells} & missing.keys() - planned_cells.keys()
         for rows in {missing[name] for name in others}:  # of a session with another limit or sample
             limit, sample = (None, rows) if sampled else (rows, None)
             limited = replace(config, eval=replace(config.eval, limit=limit, sample=sample))
-            again = plan_declared(limited, likelihoods).cells
+            again, _ = declared_cells(limited, likelihoods)
             planned_cells |= {cell.name: cell for cell in again if missing.get(cell.name) == cell.n}
     if lacking := [name for name in rows_of if name not in planned_cells]:
         why = f" ({left_out[0]})" if left_out else ""
@@ -267,9 +260,9 @@ def _check_no_code(run: RunFolder, folders: Iterable[str]) -> None:
                 raise UserError(problem, f"if that is what you want, give --task.folder {folder}")
 
 
-def _supported(run: RunFolder, cells: Sequence[Cell], stored_answers: AnswerFile) -> tuple[list[Cell], list[str]]:
+def _supported(run: RunFolder, cells: Sequence[TaskCell], answers: AnswerFile) -> tuple[list[TaskCell], list[str]]:
     """Returns the cells that can be scored again, and a line for each task that cannot."""
-    supported = [cell for cell in cells if not (cell.needs and not len(stored_answers))]
+    supported = [cell for cell in cells if not (cell.needs and not len(answers))]
     lacking = {cell.key.task: NO_TOKENS for cell in cells if cell not in supported}
     names = {cell.name for cell in cells}
     others = [run.scores(name) for name in run.names if name not in names]
@@ -281,22 +274,20 @@ def _supported(run: RunFolder, cells: Sequence[Cell], stored_answers: AnswerFile
     return supported, lines
 
 
-def _check_same(run: RunFolder, cells: Sequence[Cell]) -> None:
+def _check_same(run: RunFolder, cells: Sequence[TaskCell]) -> None:
     """Rejects prompts, data and examples that differ from the run's."""
     for cell in cells:
-        fixed = {  # samples show what matters of the rest of a declaration
-            task: {name: value for name, value in of.items() if name not in SCORING}
-            for task, of in cell.identity["tasks"].items()
-        }
-        identity = {**cell.identity, "tasks": fixed}
-        if misfits := differences(run.record["identity"], identity):
+        task = cell.key.task
+        described = cell.identity["tasks"][task]
+        # samples show what matters of the rest of a declaration
+        fixed = {name: value for name, value in described.items() if name not in SCORING}
+        if misfits := differences(run.record["identity"], {**cell.identity, "tasks": {task: fixed}}):
             hint = OTHER_DATA if ".data." in misfits[0] else RUN_AGAIN
             raise UserError(f"{run.path} cannot be scored again: {misfits[0]}", hint)
-        for name, task_identity in cell.identity["tasks"].items():
-            stored: Any = run.record["identity"].get("tasks", {}).get(name, {})
-            if lacking := [part for part in CHECKED if _names(task_identity[part]) - _names(stored.get(part))]:
-                problem = f"{run.path / RUN} does not say which {lacking[0]} of {cell.name} the run had"
-                raise UserError(problem, "restore the file from a copy, or run the model again")
+        stored: Any = run.record["identity"].get("tasks", {}).get(task, {})
+        if lacking := [part for part in CHECKED if _names(described[part]) - _names(stored.get(part))]:
+            problem = f"{run.path / RUN} does not say which {lacking[0]} of {cell.name} the run had"
+            raise UserError(problem, "restore the file from a copy, or run the model again")
 
 
 def _names(part: Any) -> set[tuple[str, str]]:
@@ -305,11 +296,12 @@ def _names(part: Any) -> set[tuple[str, str]]:
     return {(code, str(name)) for code, of in languages.items() if isinstance(of, dict) for name in of}
 
 
-def _versions(record: RunRecord, cells: Sequence[Cell]) -> dict[str, tuple[int, int]]:
+def _versions(record: RunRecord, cells: Sequence[TaskCell]) -> dict[str, tuple[int, int]]:
     """Returns each task's version in the run and now."""
     versions = {}
-    for task, members in grouped(cells, lambda cell: cell.key.task).items():
-        old, new = record["identity"]["tasks"][task]["version"], members[0].identity["tasks"][task]["version"]
+    for cell in cells:
+        task = cell.key.task
+        old, new = record["identity"]["tasks"][task]["version"], cell.identity["tasks"][task]["version"]
         if new < old:
             problem = f"the run has version {old} of {task}, and its task file here is version {new}"
             hint = "install the version of afrieval, or use the task files, that the run was made with"
@@ -346,13 +338,12 @@ def write(rescored: Rescored) -> None:
     entry: RunPart = {"date": now(), **software(), "tasks": versions, "finished": False}
     history = [again for again in stored.get("rescored", []) if again["finished"]]
     write_run(run.path, {**stored, "rescored": [*history, entry]})
-    cells = [(again.cell, again.before, again.changed) for again in rescored.cells if again.changed]
-    with _recalling(run, [cell for cell, _, _ in cells]) as model:
-        for cell, scores, changed in cells:
+    changed = [again for again in rescored.cells if again.changed]
+    with AnswerFile(_answers_of(run, [again.cell for again in changed])) as answers:
+        for again in changed:
             signals.check()
-            lines = _new_lines(run, cell, model, [])
-            stale = _are_stale(scores, changed)
-            write_samples(run.path, cell.name, _without_judged(run, cell, lines) if stale else lines)
+            lines = _new_lines(run, again.cell, answers, [])
+            write_samples(run.path, again.cell.name, _without_judged(run, again.cell, lines) if again.stale else lines)
     write_run(run.path, {**new, "rescored": [*history, entry]})
     finish_stored(run, stored_references(config_of(run.record)))
     write_run(run.path, {**new, "rescored": [*history, {**entry, "finished": True}]})

@@ -1,13 +1,15 @@
 """Adds measures to the stored answers of a run, without the model that wrote them: by COMET, by a judge, by people."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from afrieval._util import signals
+from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
 from afrieval.results.identity import merged
 from afrieval.results.run_files import write_run, write_samples
@@ -15,9 +17,61 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.run.finish import Summary, config_of, finish_stored, stored_references
 from afrieval.run.people_scores import is_of_another, with_people, with_rubric, without_rubric
-from afrieval.run.stored_answers import AnswerAddress, scored_answers
 from afrieval.scoring.learned import JUDGED, learned_of, with_learned
 from afrieval.scoring.rubric import Rubric
+from afrieval.tasks.declaration.spec import TASKS, Folders, TaskSpec, load_task, task_folders, task_names, translated
+
+
+class AnswerAddress(NamedTuple):
+    """The run, the cell and the document of a stored answer; as a text, for messages."""
+
+    run: Path
+    cell: str
+    row: int
+
+    def __str__(self) -> str:
+        return f"{self.run}: {self.cell}, document {self.row}"
+
+
+def scored_answers(run: RunFolder, names: Iterable[str]) -> Iterator[tuple[AnswerAddress, Sample]]:
+    """Yields the scored answers of some cells: all but defective ones."""
+    for name in names:
+        for line in run.lines(name):
+            if line["metrics"]:
+                yield AnswerAddress(run.path, name, line["doc_id"]), line
+
+
+def document_of(address: AnswerAddress, line: Sample, shows: Sequence[str] = ()) -> dict[str, Any]:
+    """Returns the document of a stored answer.
+
+    Args:
+        address: the answer's address.
+        line: the answer.
+        shows: fields that its rubric shows.
+
+    Raises:
+        UserError: if it was not stored, or without these fields.
+    """
+    document: dict[str, Any] | None = line.get("doc")
+    if not isinstance(document, dict):
+        raise UserError(f"{address} was stored without its texts", "run again with --eval.log_samples true")
+    if missing := [name for name in shows if name not in document]:
+        problem = f"{address} was stored without {missing[0]}, which the rubric shows"
+        raise UserError(problem, "run again: the task had other fields")
+    return document
+
+
+def specs_of(run: RunFolder, folder: Folders | None) -> dict[str, TaskSpec]:
+    """Returns the declarations of a run's tasks, as far as they are here, or in a folder of the user's own tasks."""
+    folders = [*(task_folders(folder) if folder else ()), TASKS]
+    available, specs = set(task_names(folders)), {}
+    for task, declared in run.record["declared"].items():
+        name = task if task in available else task.removesuffix("_translate")
+        if name in available:
+            spec = load_task(name, folders, declared.get("options"))
+            specs[task] = spec if name == task else translated(spec)
+    return specs
+
 
 Answers = Sequence[tuple[AnswerAddress, Sample]]
 
@@ -121,15 +175,13 @@ def with_scores(scorer: Scorer, name: str, lines: Sequence[Sample]) -> tuple[int
     pairs = zip(addresses, lines, strict=True)
     todo = [i for i, (address, line) in enumerate(pairs) if line["metrics"] and scorer.lacks(address, line)]
     scored = list(lines)
-    if todo:
-        answers = scorer.scored([(addresses[i], lines[i]) for i in todo])
-        for i, line in zip(todo, answers, strict=True):
-            scored[i] = line
-    if todo:
-        task = lines[0]["task"]
-        rubric = scorer.rubrics.get(task)
-        scored = with_people(scored, rubric.levels if rubric else levels_of(scorer.run, task))
-    return len(todo), scored
+    if not todo:
+        return 0, scored
+    for i, line in zip(todo, scorer.scored([(addresses[i], lines[i]) for i in todo]), strict=True):
+        scored[i] = line
+    task = lines[0]["task"]
+    rubric = scorer.rubrics.get(task)
+    return len(todo), with_people(scored, rubric.levels if rubric else levels_of(scorer.run, task))
 
 
 def stale_part(scorer: Scorer, task: str) -> Callable[[Sample], Sample] | None:

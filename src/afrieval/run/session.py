@@ -1,21 +1,24 @@
 """Opens the run of a config: plans its cells, and locks its folder."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
 from afrieval.config.settings import RunConfig
+from afrieval.models.model_identity import identity_of_model
 from afrieval.models.processes import ALONE, Processes
 from afrieval.models.registry import backend_of, check_backend_args
+from afrieval.results.identity import merged
 from afrieval.results.schema import DerivedFrom
-from afrieval.run.manifest import default_folder, identity
+from afrieval.run.manifest import default_folder, storable
 from afrieval.run.plan import plan
 from afrieval.run.suites.reference import check_comparable, open_references
-from afrieval.tasks.cells.cell import Plan
+from afrieval.tasks.cells.cell import Cell, Plan, RunPart
 
 log = logging.getLogger("afrieval")
 
@@ -30,6 +33,8 @@ class Session:
     Attributes:
         processes: share the work; only the first reads and writes the folder.
         check: raises UserError if the folder is gone; called regularly and before writing.
+        share: the name of one of several jobs, such as 1 of 2, that run some cells each; empty if all are run.
+        of_share: the names of the cells that it runs, in a folder that names all of them.
     """
 
     config: RunConfig
@@ -37,11 +42,33 @@ class Session:
     stored: "RunFolder"
     processes: Processes = ALONE
     check: Callable[[], None] = lambda: None
+    share: str = ""
+    of_share: Collection[str] = ()
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of the plan; of a share, those that it runs."""
+        return [cell for cell in self.plan.cells if not self.share or cell.name in self.of_share]
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that affects prompts, data, shots or model, as run.yaml has it."""
-        return identity(self.config.model, self.config.task.variant, self.plan)
+        """Everything that affects prompts, data, shots or model, as run.yaml has it.
+
+        A folder may get more cells and a larger limit later; its identity must not change.
+        """
+        model, variant = storable(identity_of_model(self.config.model)), self.config.task.variant
+        of_cells: RunPart = reduce(merged, (cell.identity for cell in self.plan.cells), {})
+        return {"model": model, "variant": variant, **of_cells}
+
+    def write(self, write: Callable[[], None]) -> None:
+        """Lets the first process write to the folder; all processes call it together, and the others wait.
+
+        It checks before that the folder is still there, so that a folder that was removed is not made again.
+        """
+        with self.processes.barrier():
+            if self.processes.is_first:
+                self.check()
+                write()
 
 
 @contextmanager

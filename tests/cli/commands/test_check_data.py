@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT, Cli, Refusal
 
-from afrieval._util.yaml_files import read_map
+from afrieval._util.yaml_files import read_map_file
 
 SAMPLES = ROOT / "tasks/afrixnli/sample"
 
@@ -87,12 +87,12 @@ def test_baselines_are_printed_and_stored_with_the_task(cli: Cli, tmp_path: Path
         path.write_text("\n".join([f"{code}_review\tsentiment", *some]), encoding="utf-8")
     tasks = tmp_path / "tasks"
     shutil.copytree(ROOT / "tasks/nollysenti", tasks / "nollysenti")
-    before = read_map(tasks / "nollysenti/baselines.yaml")
+    before = read_map_file(tasks / "nollysenti/baselines.yaml").content
     words = ("check-data", "--data.source", tmp_path / "data", "--task.folder", tasks)
     done = cli(*words, "nollysenti", "--task.languages", "hau,ibo", "--baselines", "--json", tmp_path / "found.json")
     assert done.code == 0 and "too few rows to store: ibo" in done.err
     assert "Hausa     500    50.0  50.0      100.0   100.0*" in done.out
-    after = read_map(tasks / "nollysenti/baselines.yaml")
+    after = read_map_file(tasks / "nollysenti/baselines.yaml").content
     assert after["hau"]["scores"]["length"]["acc"] == 1 and after["ibo"] == before["ibo"]
     (table,) = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
     assert table["rows"][0]["length"] == 1 and table["title"] == "nollysenti: without reading"

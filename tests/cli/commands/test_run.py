@@ -11,9 +11,9 @@ from tests.conftest import ROOT, Cli, read_config
 from afrieval.results.cell_key import CellKey
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
-from afrieval.run import evaluate
 from afrieval.run.manifest import default_folder
 from afrieval.run.plan import plan
+from afrieval.tasks.cells.task_cell import TaskCell
 
 ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
 
@@ -203,7 +203,7 @@ def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: 
 
 
 def test_an_interrupted_run_shows_what_is_done(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, calls = evaluate.run_cell, list[int]()
+    run, calls = TaskCell.run, list[int]()
 
     def run_cell(*given: Any) -> Any:
         calls.append(1)
@@ -211,7 +211,7 @@ def test_an_interrupted_run_shows_what_is_done(cli: Cli, tmp_path: Path, monkeyp
             raise KeyboardInterrupt
         return run(*given)
 
-    monkeypatch.setattr(evaluate, "run_cell", run_cell)
+    monkeypatch.setattr(TaskCell, "run", run_cell)
     words = ("afrixnli", "--languages", "hausa,yoruba", "--prompts", 1, "--data", "samples", "--out", tmp_path / "run")
     done = cli("run", "demo", *words)
     assert done.code == 130 and "\nHausa " in done.out and "\nYoruba " not in done.out, done.out

@@ -151,7 +151,6 @@ def test_tasks_of_a_folder_of_ones_own_are_found_from_anywhere(tmp_path: Path, m
         (("--to", "harness"), "FOLDER is missing"),
         (("--to", "helm", "x"), 'or huggingface-eval-yaml, not "helm"'),
         ((), "--to is missing"),
-        (("docs", "--to=helm"), 'or huggingface-eval-yaml, not "helm"'),
         (("--to", "harness", "docs"), "docs exists and is not empty"),
         (("--to", "harness", "new", "--task.task_name", "afrimlu"), "unknown task 'afrimlu'"),
         (("--to", "harness", "new", "--task.task_name", "afrimmlu", "--task.languages", "xx"), "has no language 'xx'"),

@@ -62,11 +62,6 @@ BAD = {
         "{{language}}",
     ),
     "broken template": (("--task.task_template", "mc_{{", "--task.languages", "yor"), "supports only", "write"),
-    "unknown after filling": (
-        ("--task.task_template", "mc_{{language}}_1", "--task.languages", "yor,zul"),
-        "'mc_zul_1'",
-        "mc_",
-    ),
     "languages with names": (
         ("--task.harness_tasks", "mc_yor_1", "--task.languages", "yor"),
         "task.languages has no effect on task.harness_tasks",

@@ -14,7 +14,7 @@ from transformers import AutoTokenizer
 
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
-from afrieval.tasks.cells.examples import Fit, cut, longest
+from afrieval.tasks.cells.examples import cut, cutting, longest
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.data.document import Document
 
@@ -205,7 +205,7 @@ def test_a_prompt_that_fits_is_counted_once() -> None:
         return len(text)
 
     shown = [Document(0, {"text": "a b c"}, (), 0)]
-    assert Fit("text", "cell", tokens, 10)(shown, lambda documents: documents[0].fields["text"]) is shown
+    assert cutting("text", "cell", tokens, 10)(shown, lambda documents: documents[0].fields["text"]) is shown
     assert counted == ["a b c"]
 
 

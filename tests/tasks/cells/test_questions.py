@@ -8,8 +8,8 @@ import pytest
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.questions import UNENDED
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.splits import Split

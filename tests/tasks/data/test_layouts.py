@@ -5,10 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from tests.conftest import Cli, spec_of
+from tests.tasks.small_task import write_rows
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
@@ -33,10 +32,6 @@ def put(root: Path, name: str, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def lines(rows: list[Row]) -> str:
-    return "".join(f"{json.dumps(row)}\n" for row in rows)
-
-
 def passage(question: str, pivot: list[str], own: Any, context: str | None = "Kofi lives in Accra.") -> Row:
     answer = {"answer_start": [14] if pivot else [], "text": pivot}
     return {"id": "0", "question_lang": question, "context": context, "answer_pivot": answer, "answer_lang": own}
@@ -46,7 +41,7 @@ def test_afriqa(tmp_path: Path) -> None:
     rows = [passage("a", ["Accra"], "Akra"), passage("b", ["Kofi"], "Kofi, na", None), passage("c", [], float("nan"))]
     for code, pivot in (("hau", "en"), ("fon", "fr")):
         name = f"masakhane/afriqa-gold-passages/data/{code}/gold_span_passages.afriqa.{code}.{pivot}.test.json"
-        put(tmp_path, name, lines(rows))
+        write_rows(tmp_path / name, rows)
     for language in ("hau", "fon"):
         own, pivot_answers = (loaded(task, language, "test", tmp_path) for task in ("afriqa", "afriqa_pivot"))
         assert own and [d.gold for d in own] == [["Akra"], ["Kofi, na"], None]
@@ -56,17 +51,16 @@ def test_afriqa(tmp_path: Path) -> None:
 
 
 def test_tydiqa_has_the_rows_of_one_language(tmp_path: Path) -> None:
-    ids = ["swahili-1-0", "english-1-0", "swahili-2-0", "finnish-swahili-1"]
+    ids = {"a": "swahili-1-0", "b": "english-1-0", "c": "swahili-2-0", "d": "finnish-swahili-1"}
     answers = {"text": ["Accra", "in Accra"], "answer_start": [14, 11]}
-    columns = {"id": ids, "context": ["Kofi ..."] * 4, "question": list("abcd"), "answers": [answers] * 4}
+    rows = [{"id": id, "context": "Kofi ...", "question": q, "answers": answers} for q, id in ids.items()]
     path = tmp_path / "google-research-datasets/tydiqa/secondary_task/validation-00000-of-00001.parquet"
-    path.parent.mkdir(parents=True)
-    pq.write_table(pa.table(columns), path)
+    write_rows(path, rows)
     swahili, english = (loaded("tydiqa", language, "validation", tmp_path) for language in ("swa", "eng"))
     assert swahili and [(d.id, d.fields["question"]) for d in swahili] == [(0, "a"), (1, "c")]
     assert swahili[0].gold == ["Accra", "in Accra"]
     assert english and [d.fields["question"] for d in english] == ["b"]
-    pq.write_table(pa.table({"question": ["a"]}), path)
+    write_rows(path, [{"question": "a"}])
     with pytest.raises(UserError, match="has no column 'id'"):
         loaded("tydiqa", "swa", "validation", tmp_path)
 
@@ -147,10 +141,11 @@ def test_uhura_arc_easy(tmp_path: Path, as_list: bool) -> None:
         science("d", ["v", "w", "x", "y", "z"], "12345", "1"),
         science("e", ["w", "x", "y", "z"], "ABCD", "E"),
     ]
-    text = json.dumps(rows, indent=1) if as_list else lines(rows)
     for code in ("zu", "nso", "am"):  # no dev split is needed, which Zulu lacks
         for split in ("test", "train"):
-            put(tmp_path, f"masakhane/uhura-arc-easy/{code}_{split}.json", text)
+            path = write_rows(tmp_path / f"masakhane/uhura-arc-easy/{code}_{split}.json", rows)
+            if as_list:
+                path.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     for language in ("zul", "nso", "amh"):
         for split in ("test", "train"):
             found = loaded("uhura_arc_easy", language, split, tmp_path)
@@ -161,7 +156,7 @@ def test_uhura_arc_easy(tmp_path: Path, as_list: bool) -> None:
 
 def test_uhura_arc_easy_numbered_from_1_throughout(tmp_path: Path) -> None:
     rows = [science(str(n), ["w", "x", "y", "z"], "1234", str(n)) for n in (1, 2, 3, 4)]
-    put(tmp_path, "masakhane/uhura-arc-easy/sw_test.json", lines(rows))
+    write_rows(tmp_path / "masakhane/uhura-arc-easy/sw_test.json", rows)
     found = loaded("uhura_arc_easy", "swa", "test", tmp_path)
     assert found and [d.gold for d in found] == [0, 1, 2, 3]
 
@@ -174,7 +169,7 @@ def test_uhura_truthfulqa(tmp_path: Path) -> None:
     rows: list[Row] = [{"question": "?", "mc1_targets": truths(n)} for n in (2, 13, 4)]
     rows += [{"question": "?", "mc1_targets": truths(3, right=7)}, {"question": "?", "mc1_targets": truths(3, right=2)}]
     put(tmp_path, "masakhane/uhura-truthfulqa/ha_multiple_choice_test.json", json.dumps(rows))
-    put(tmp_path, "masakhane/uhura-truthfulqa/en_multiple_choice_test.jsonl", lines(rows))
+    write_rows(tmp_path / "masakhane/uhura-truthfulqa/en_multiple_choice_test.jsonl", rows)
     hausa, english = (loaded("uhura_truthfulqa", language, "test", tmp_path) for language in ("hau", "eng"))
     assert hausa and english and hausa == english
     assert [d.choices[d.gold] if d.gold is not None else None for d in hausa] == [*["choice 0"] * 3, None, "choice 2"]
@@ -202,13 +197,9 @@ def write_mmmlu(folder: Path) -> Path:
 
 
 def write_global(folder: Path) -> None:
-    for language, code in (("yor", "yo"), ("eng", "en")):
-        for split in ("test", "dev"):
-            rows = [row for row in sample_rows("global_mmlu", language) if row["split"] == split]
-            (folder / code).mkdir(parents=True, exist_ok=True)
-            names = [name for name in rows[0] if name != "split"]
-            table = pa.table({name: [row[name] for row in rows] for name in names})
-            pq.write_table(table, folder / code / f"{split}-00000-of-00001.parquet")
+    for split in ("test", "dev"):
+        rows = [row for row in sample_rows("global_mmlu", "yor") if row.pop("split") == split]
+        write_rows(folder / f"yo/{split}-00000-of-00001.parquet", rows)
 
 
 def test_subjects_of_mmmlu_lose_the_names_of_files(tmp_path: Path) -> None:
@@ -258,10 +249,8 @@ def write_mmlu_prox(source: Path, edition: str, language: str) -> list[str]:
     for row in rows:
         row["cot_content"] = SOLUTIONS[language].format("7 + 7 = 14.", row["answer"])
     folder = source / "li-lab" / edition / load_task("mmlu_prox").languages[language]
-    folder.mkdir(parents=True)
     for split, times in (("test", 1), ("validation", 7)):  # as many as published, of which there are ten
-        table = pa.Table.from_pylist([row for row in rows if row["split"] == split] * times)
-        pq.write_table(table, folder / f"{split}-00000-of-00001.parquet")
+        write_rows(folder / f"{split}-00000-of-00001.parquet", [row for row in rows if row["split"] == split] * times)
     return [row["cot_content"].removeprefix("A: ") for row in rows if row["split"] == "test"]
 
 
@@ -297,9 +286,7 @@ def write_brighter(source: Path, language: str, tracks: list[str]) -> None:
         row | {"id": f"{language}_test_{track}_{i:05}", "emotions": [e for e in EMOTIONS if row[e]]}
         for i, (track, row) in enumerate(listed)
     ]
-    path = source / spec.data.hub / spec.languages[language] / "test-00000-of-00001.parquet"
-    path.parent.mkdir(parents=True)
-    pq.write_table(pa.Table.from_pylist(table), path)
+    write_rows(source / spec.data.hub / spec.languages[language] / "test-00000-of-00001.parquet", table)
 
 
 @pytest.mark.parametrize(

@@ -212,9 +212,9 @@ def test_a_text_that_is_no_text_is_named() -> None:
         rows("a\nb\n", b"a\n\xff\n")
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"])), min_size=1))
+@given(st.lists(st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"])), min_size=1))
 def test_texts_are_kept(lines: list[str]) -> None:
-    """Other separators of lines, such as U+2028 and U+0085, belong to the text."""
+    """Other separators of lines, such as U+2028 and U+0085, belong to the text; NUL shows another coding."""
     text = "".join(f"{line}\n" for line in lines)
     assert [row["source"] for row in rows(text, text)] == [lines[0].removeprefix("\ufeff"), *lines[1:]]
 

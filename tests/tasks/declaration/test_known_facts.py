@@ -9,10 +9,9 @@ from tests.conftest import ROOT, spec_of
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.results.identity import check_same_run
-from afrieval.tasks.cells.cell import RunPart
+from afrieval.tasks.cells.cell import CellSettings, RunPart
 from afrieval.tasks.cells.examples import ranking
 from afrieval.tasks.cells.plan import task_cells
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import read_lock

@@ -1,11 +1,10 @@
 """Rubrics of tasks: their own, or their kind's; and right answers that name the kind of answer that is wanted."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.tasks.small_task import declaration, write_declaration
+from tests.tasks.small_task import declaration, write_declaration, write_rows
 
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
@@ -36,9 +35,7 @@ def task(folder: Path, **keys: Any) -> TaskSpec:
 
 def read(spec: TaskSpec, folder: Path, *parts: str) -> Split:
     rows = [{"text": f"Sing {part}.", "part": part} for part in parts]
-    path = folder / "ours/asking/en.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    write_rows(folder / "ours/asking/en.jsonl", rows)
     found = load_split(spec, "eng", "test", str(folder))
     assert found
     return found

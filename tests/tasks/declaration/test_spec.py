@@ -12,7 +12,7 @@ from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval.instructions import FOLLOWED
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.splits import load_split
-from afrieval.tasks.declaration.spec import load_task, task_names
+from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages, render
 
 
@@ -27,11 +27,6 @@ def change(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-
-
-def test_all_tasks_load() -> None:
-    sizes = {name: len(load_task(name).languages) for name in task_names()}
-    assert sizes["afrimmlu"] >= 18 and sizes["afrixnli"] >= 18 and sizes["belebele"] >= 31
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from itertools import product
 
 import pytest
 from tests.conftest import TEMPLATED, spec_of
+from tests.tasks.small_task import cell_of
 
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH, LANGUAGES
@@ -19,14 +20,13 @@ from afrieval.models.base import UnknownTokenizer
 from afrieval.tasks.answers.choices import LETTERS
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.limits import generation
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.splits import Split, load_split
 from afrieval.tasks.declaration.spec import translated
 from afrieval.tasks.declaration.task_scoring import by_likelihood
-from afrieval.tasks.prompts.prompts import PromptFiles, answers, load_prompts, render
+from afrieval.tasks.prompts.prompts import answers, load_prompts, render
 
 SPECS = {name: spec_of(name) for name in TEMPLATED}
 # Tasks with one split: their other rows serve as examples.
@@ -46,9 +46,7 @@ def asked(task: str, form: str, number: int = 1, shots: int = 0) -> TaskCell:
     split = load_split(spec, language, spec.data.evaluate, "samples")
     pool = load_split(spec, language, spec.data.fewshot, "samples") if spec.data.fewshot else None
     assert split
-    settings, files = CellSettings(shots=shots), PromptFiles(spec)
-    prompt = files.load(ENGLISH)[number]
-    return TaskCell(spec, language, prompt, "eng", form, split, pool, settings, files)
+    return cell_of(spec, split.documents, form, language, number, pool, shots=shots)
 
 
 def built(questions: TaskCell) -> InMemoryTask:

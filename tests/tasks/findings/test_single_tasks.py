@@ -1,6 +1,5 @@
 """Defects of single published tasks, looked for in ours; numbered as found. And what is our own in them."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,13 +11,13 @@ import numpy as np
 import pytest
 from tests.conftest import REAL_DATA, ROOT, Cli, spec_of
 from tests.tasks.contract import data_splits, flat, placeholder, sample_splits
+from tests.tasks.small_task import write_rows
 
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.scoring.base import ExtractionContext, Question, Response
-from afrieval.scoring.extract.number import read_number
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.tagging import NONE
 from afrieval.scoring.texts import without_marks
@@ -32,7 +31,6 @@ from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.prompts.paper import paper_prompts
 from afrieval.tasks.prompts.prompts import Prompt, load_prompts, prompt_languages, render
 
-MGSM, COT, NLI = map(spec_of, ("afrimgsm", "afrimgsm_cot", "afrixnli"))
 SIB, NEWS, HEADLINES, INTENTS = map(spec_of, ("sib200", "masakhanews", "masakhanews_headline", "injongo_intent"))
 SENTIMENT = [spec_of("afrisenti"), spec_of("nollysenti")]
 LANGUAGES = [(spec, language) for spec in SENTIMENT for language in spec.languages]
@@ -46,33 +44,11 @@ def every_prompt(task: str) -> list[tuple[str, Prompt]]:
     return ours + [(code, prompt) for code in spec.languages for prompt in paper_prompts(spec, code).values()]
 
 
-@pytest.mark.parametrize("spec", [NLI, spec_of("xnli")], ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", [spec_of("afrixnli"), spec_of("xnli")], ids=lambda spec: spec.name)
 def test_finding_02_numbers_are_the_data_set_s(spec: TaskSpec) -> None:
     rows = [{"premise": "p", "hypothesis": "h", "label": number} for number in (0, 1, 2)]
     names = [spec.labels[d.gold] for d in documents(spec, rows, "a test", "test") if d.gold is not None]
     assert names == ["entailment", "neutral", "contradiction"]
-
-
-@pytest.mark.parametrize(
-    ("heading", "worked"),
-    [
-        ("Step-by-Step Answer: ", "2 + 3 = 5. The answer is 5."),
-        ("Ìdáhùn lẹ́sẹẹsẹ: ", "2 + 3 = 5. Ìdáhùn náà ni 5."),
-        ("መልስ ደረጃ በደረጃ፦ ", "2 + 3 = 5። መልሱ 5 ነው።"),
-    ],
-)
-def test_finding_09_a_worked_answer_loses_its_heading_and_nothing_else(heading: str, worked: str) -> None:
-    """A cut after 21 characters suits English alone."""
-    rows = [{"question": f"Question: {i}?", "answer_number": 5, "answer": heading + worked} for i in (2, 3)]
-    found = documents(COT, rows, "a test", str(COT.data.fewshot))
-    assert [d.worked for d in found] == [worked] * 2 and [d.gold for d in found] == [5, 5]
-
-
-def test_finding_27_run_on_text_does_not_change_the_number() -> None:
-    """The last number of all text that a model goes on to write is another question's."""
-    text = "The answer is 18.\n\nQuestion: Ada has 7 hens. Bola has 5.\nAnswer: 12"
-    prompt = load_prompts(MGSM, ENGLISH)[1]
-    assert read_number(text, prompt.lead_ins) == 18
 
 
 @pytest.mark.parametrize("spec", [SIB, NEWS, HEADLINES], ids=lambda spec: spec.name)
@@ -99,9 +75,7 @@ def test_finding_36_all_answers_of_the_real_data_are_labels(spec: TaskSpec) -> N
 
 def test_a_folder_without_a_language_is_no_error_and_no_other_language_s_rows(tmp_path: Path) -> None:
     """The excerpt of InjongoIntent in Swahili is not taken for another language."""
-    (tmp_path / INTENTS.data.hub).mkdir(parents=True)
-    row = '{"intent": "alarm", "text": "x"}\n'
-    (tmp_path / INTENTS.data.hub / "swa_test.24rows.jsonl").write_text(row, encoding="utf-8")
+    write_rows(tmp_path / INTENTS.data.hub / "swa_test.24rows.jsonl", [{"intent": "alarm", "text": "x"}])
     assert load_split(INTENTS, "hau", "test", str(tmp_path)) is None
     swahili = load_split(INTENTS, "swa", "test", str(tmp_path))
     assert swahili and [d.gold for d in swahili.documents] == [0]
@@ -203,12 +177,10 @@ DIACRITICS = spec_of("diacritics")
 def test_finding_17_the_same_task_from_text_that_is_there(cli: Cli, tmp_path: Path) -> None:
     """AfroBench's data set is missing from the hub: the rows of MAFAND, which it was made from, are stripped here."""
     assert set(spec_of("adr").languages) <= set(spec_of("diacritics_mafand").languages)
-    folder = tmp_path / "data/masakhane/mafand/data/en-yor"
-    folder.mkdir(parents=True)
     texts = ["Ó dára.", "Ẹ káàbọ̀.", "Bola", "Ọjọ́ ti lọ."]
     rows = [{"translation": {"en": "x", "yor": text}} for text in texts]
     for name in ("test", "dev"):
-        (folder / f"{name}.json").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write_rows(tmp_path / f"data/masakhane/mafand/data/en-yor/{name}.json", rows)
     words = ("--task.task_name", "diacritics_mafand", "--data.source", tmp_path / "data", "--task.prompts", 1)
     done = cli("run", *words, "--model.model_name", "demo", "--eval.num_fewshot", 1, "--run_dir", tmp_path / "run")
     assert done.code == 0, done.err

@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 from tests.conftest import spec_of
 from tests.tasks.findings.test_every_task import asked, built
+from tests.tasks.small_task import cell_of
 
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
 from afrieval.tasks.cells.limits import generation
-from afrieval.tasks.cells.settings import CellSettings
-from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.documents import documents
-from afrieval.tasks.data.splits import Split, in_language, load_split, with_columns
+from afrieval.tasks.data.splits import in_language, load_split, with_columns
 from afrieval.tasks.declaration.spec import TASKS, task_names
-from afrieval.tasks.prompts.prompts import PromptFiles, load_prompts
+from afrieval.tasks.prompts.prompts import load_prompts
 
 SPECS = {name: spec for name in task_names() if (spec := spec_of(name)).direction}
 PROMPTS = [(task, number) for task in SPECS for number in load_prompts(SPECS[task], ENGLISH)]
@@ -26,14 +25,6 @@ PROMPTS = [(task, number) for task in SPECS for number in load_prompts(SPECS[tas
 STRANGERS = {"ace", "acq", "ban", "msa", "sun", "tam", "tel", "ton", "urd"}
 each_task = pytest.mark.parametrize("task", SPECS)
 each_of_sentences = pytest.mark.parametrize("task", [name for name in SPECS if not name.startswith("afridocmt")])
-
-
-def only(task: str, language: str, documents: list[Document], chat: bool = False) -> TaskCell:
-    """Returns the questions of a task with these documents."""
-    spec, settings = SPECS[task], CellSettings(chat_template=chat)
-    files = PromptFiles(spec)
-    split = Split(documents, "", {})
-    return TaskCell(spec, language, files.load(ENGLISH)[1], "eng", "generate", split, None, settings, files)
 
 
 @pytest.mark.parametrize(("task", "number"), PROMPTS)
@@ -79,7 +70,8 @@ def test_finding_19_no_prompt_has_the_translation_that_it_asks_for(task: str) ->
 @each_task
 def test_finding_27_a_chat_model_stops_where_it_likes(task: str) -> None:
     questions = asked(task, "generate")
-    assert generation(only(task, questions.language, questions.scorable, chat=True), UnknownTokenizer()).stop == ()
+    chat = cell_of(SPECS[task], questions.scorable, "generate", questions.language, chat_template=True)
+    assert generation(chat, UnknownTokenizer()).stop == ()
 
 
 def test_finding_27_the_limit_follows_the_references_and_cuts_no_amharic() -> None:
@@ -87,7 +79,7 @@ def test_finding_27_the_limit_follows_the_references_and_cuts_no_amharic() -> No
     to, of = (samples(f"flores_{end}_eng", "amh") for end in ("from", "to"))
     longest = max(len(str(d.gold).encode()) for d in to)
     of_amharic, of_english = (
-        generation(only(f"flores_{end}_eng", "amh", rows), UnknownTokenizer()).max_tokens
+        generation(cell_of(SPECS[f"flores_{end}_eng"], rows, "generate", "amh"), UnknownTokenizer()).max_tokens
         for end, rows in (("from", to), ("to", of))
     )
     assert longest > 100 and 2 * longest <= of_amharic <= 3 * longest and of_english < of_amharic

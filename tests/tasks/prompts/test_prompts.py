@@ -7,7 +7,6 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.conftest import ROOT
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.extract.number import read_number
@@ -15,7 +14,6 @@ from afrieval.scoring.extract.strict import read_choice
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import load_task
-from afrieval.tasks.prompts.closing_words import closing_lead_in
 from afrieval.tasks.prompts.prompts import (
     Prompt,
     PromptFiles,
@@ -27,7 +25,7 @@ from afrieval.tasks.prompts.prompts import (
     suits,
     telling,
 )
-from afrieval.tasks.prompts.vocabulary import prompt_strings
+from afrieval.tasks.prompts.vocabulary import closing_lead_in, prompt_strings
 
 DOCUMENT = Document(17, {"premise": "A cat.", "hypothesis": "An animal."}, ("entailment", "neutral"), 0)
 PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"entailment": "Yes"}, path="a/eng.yaml")
@@ -36,13 +34,6 @@ PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"enta
 def test_the_file_is_no_part_of_what_reaches_the_model() -> None:
     other = replace(PROMPT, path="b/eng.yaml")
     assert other == PROMPT and other.hash == PROMPT.hash != replace(PROMPT, template="{{ premise }}").hash
-
-
-def test_our_own_prompts_know_their_file_and_number() -> None:
-    prompts = load_prompts(load_task("afrixnli"), "yor")
-    assert {n: p.title for n, p in prompts.items()} == {
-        n: f"{ROOT / 'tasks/afrixnli/prompts/yor.yaml'}, prompt {n}" for n in prompts
-    }
 
 
 @pytest.mark.parametrize(

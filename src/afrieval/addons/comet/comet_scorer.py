@@ -6,8 +6,7 @@ from afrieval._util.errors import UserError
 from afrieval.addons.comet.comet_model import Comet, Translation
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
-from afrieval.run.scorer import Answers, Scorer
-from afrieval.run.stored_answers import AnswerAddress, document_of, specs_of
+from afrieval.run.scorer import AnswerAddress, Answers, Scorer, document_of, specs_of
 from afrieval.scoring.learned import learned_of, with_learned
 from afrieval.tasks.declaration.spec import Folders
 

@@ -1,11 +1,8 @@
-"""The three ways to ask what a model remembers of a test set, as tasks of the harness."""
+"""The three ways to ask what a model remembers of a test set."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
-
-from lm_eval.api.instance import Instance
-from lm_eval.api.task import ConfigurableTask
 
 from afrieval.addons.contamination.rows import Shard
 from afrieval.models.base import LanguageModel
@@ -15,7 +12,6 @@ from afrieval.scoring.metrics import metric
 from afrieval.scoring.responses import details_of
 from afrieval.scoring.tokens import Need, tokens_of
 from afrieval.tasks.cells.cell import RunPart
-from afrieval.tasks.cells.harness_tasks import InMemoryRows
 from afrieval.tasks.data.sampling import ChosenRows
 
 Measures = dict[str, list[float]]
@@ -37,46 +33,6 @@ class MemorisationRequest:
     roles: Sequence[str]
     requests: Sequence[tuple[Any, ...]]
     measure: Measure
-
-
-class MemorisationTask(ConfigurableTask):
-    """A harness task that asks for likelihoods, with the name of its cell.
-
-    Attributes:
-        measures: number of each sample to what was measured.
-    """
-
-    def __init__(self, name: str, method: Method, samples: Sequence[MemorisationRequest]):
-        self._samples, self._method = samples, method
-        self.measures: dict[int, Measures] = {}
-        super().__init__(
-            config={
-                "task": name,
-                "output_type": method,
-                "test_split": "test",
-                "doc_to_text": lambda row: "",
-                "doc_to_target": lambda row: "",
-                "metric_list": [{"metric": "bypass", "aggregation": "bypass", "higher_is_better": True}],
-            }
-        )
-
-    def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        """Provides the samples as the data set, instead of downloading one."""
-        rows = ({"number": i, "roles": each.roles, **each.doc} for i, each in enumerate(self._samples))
-        self.dataset = {"test": InMemoryRows(rows)}
-
-    def build_all_requests(self, *, limit: int | None = None, samples: list[int] | None = None, **kwargs: Any) -> None:
-        """Builds the requests of all samples; chat templates do not apply to them."""
-        self._instances = [
-            Instance(self._method, row, arguments, idx, metadata=(self.config.task, doc_id, 1))
-            for doc_id, row in self.doc_iterator(limit=limit, samples=samples)
-            for idx, arguments in enumerate(self._samples[row["number"]].requests)
-        ]
-
-    def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-        """Measures a sample; the harness gets no scores."""
-        self.measures[doc["number"]] = self._samples[doc["number"]].measure(results)
-        return {}
 
 
 SHORTEST = 8  # characters of a text that can be completed

@@ -4,11 +4,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
+from lm_eval.api.instance import Instance
+
 from afrieval._util.errors import UserError
-from afrieval.addons.contamination.asking import AskingMethod, Measures, MemorisationTask, Method
+from afrieval.addons.contamination.asking import AskingMethod, Measures, MemorisationRequest, Method
 from afrieval.config.settings import MEMORISATION, EvalConfig
 from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel, UnknownTokenizer
@@ -16,7 +17,8 @@ from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import Sample
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.tokens import Need
-from afrieval.tasks.cells.cell import NOT_KEPT, Block, Cell, CellResult, HarnessCall, Preview, RunPart
+from afrieval.tasks.cells.cell import NOT_KEPT, Cell, CellResult, Preview, RunPart
+from afrieval.tasks.cells.harness_tasks import answered, ask
 from afrieval.tasks.cells.sample_lines import sample_line
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -131,14 +133,26 @@ class MemorisationCell(Cell):
         }
         return {"declared": {self.key.task: declared}}
 
-    def build(self, model: LanguageModel) -> HarnessCall:
-        """Returns the harness call that evaluates a loaded model."""
-        task = MemorisationTask(self.name, self.part.method, self.part.ask(model))
-        return HarnessCall(task, model, partial(self._collect, task.measures), chat=False)
+    def requests(self, model: LanguageModel) -> Iterator[Instance]:
+        """Yields the harness' requests of its samples, in the order in which a model is asked."""
+        for number, each in enumerate(self.part.ask(model)):
+            yield from self._requests(number, each)
 
-    def _collect(self, measures: dict[int, Measures], results: dict[str, Any]) -> CellResult:
-        samples = sorted(results["samples"][self.name], key=lambda sample: sample["doc_id"])
-        return CellResult([self._line(sample, measures[sample["doc_id"]]) for sample in samples])
+    def run(self, model: LanguageModel) -> CellResult:
+        """Asks a loaded model, measures its answers, and returns the line of each sample."""
+        samples = self.part.ask(model)
+        of_samples = [self._requests(number, each) for number, each in enumerate(samples)]
+        ask(model, [request for requests in of_samples for request in requests])
+        lines = []
+        for number, (each, requests) in enumerate(zip(samples, of_samples, strict=True)):
+            measures = each.measure([request.resps[0] for request in requests])
+            lines.append(self._line(answered(number, requests, "", {}), measures))
+        return CellResult(lines)
+
+    def _requests(self, number: int, each: MemorisationRequest) -> list[Instance]:
+        """Returns the requests of a sample; chat templates do not apply to them."""
+        row, metadata = {"number": number, "roles": each.roles, **each.doc}, (self.name, number, 1)
+        return [Instance(self.part.method, row, args, i, metadata=metadata) for i, args in enumerate(each.requests)]
 
     def _line(self, sample: Sample, measures: Measures) -> Sample:
         """Returns a line of the sample file; the many orders of a shard are not kept as texts."""
@@ -170,7 +184,7 @@ class MemorisationCell(Cell):
             raise UserError(f"{self.title}: there is no sample {number}", f"give 0 to {len(samples) - 1}")
         heading = f"{self.title}, sample {number}, {_origin(samples[number].doc)}"
         pairs = [_pair(self.part.method, arguments) for arguments in samples[number].requests[:2]]
-        return Preview(heading, [Block(before, [f"  {text!r}"]) if before else Block(text) for before, text in pairs])
+        return Preview(heading, {before or text: [f"  {text!r}"] if before else [] for before, text in pairs})
 
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first sample with its likelihoods."""
@@ -181,7 +195,7 @@ class MemorisationCell(Cell):
             named = [f"{value}  {name}" for value, name in zip(likelihoods, sample["roles"], strict=True)]
             return Preview("\n".join([heading, *(named if "rows" in sample["doc"] else [NOT_KEPT])]))
         ((before, text),) = sample["arguments"]
-        return Preview(heading, [Block(before or text, [f"{likelihoods[0]}  {text!r}" if before else likelihoods[0]])])
+        return Preview(heading, {before or text: [f"{likelihoods[0]}  {text!r}" if before else likelihoods[0]]})
 
 
 def _pair(method: Method, arguments: Sequence[Any]) -> list[str]:

@@ -12,13 +12,13 @@ from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.tasks import CometModel, JudgeOptions, ScoreCommand
 from afrieval.config.arguments import read_options
 from afrieval.report.run_summary import run_tables
-from afrieval.report.score_change_tables import Answer, rescored_tables
+from afrieval.report.score_change_tables import rescored_tables
 from afrieval.report.table import Table
 from afrieval.results.comparable_runs import check_run
 from afrieval.results.run_files import locked
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.finish import Summary
-from afrieval.run.judge_model import JudgeModel, judge_settings, load_judge, most_cost
+from afrieval.run.judge_model import judge_model
 from afrieval.run.judging import Judge, judge_of
 from afrieval.run.rescore import Rescored, is_new, rescored, write
 from afrieval.run.scorer import Scorer, lacking_metric, score_stored
@@ -68,14 +68,8 @@ def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> lis
         )
         for line in rescored_run.left_out:
             note(f"{folder}: left out: {line}")
-        answers = [
-            Answer(of.after.task, of.after.language, of.after.prompt_language, of.after.prompt, *changed[:3])
-            for of in rescored_run.cells
-            for changed in of.changed
-            if changed.before != changed.after
-        ]
-        pairs = [(of.before, of.after) for of in rescored_run.cells if of.after.n]
-        tables = rescored_tables(moves(pairs), answers, options.n, {"run": str(rescored_run.run.path)})
+        pairs = [(again.before, again.after) for again in rescored_run.cells if again.after.n]
+        tables = rescored_tables(moves(pairs), rescored_run.cells, options.n, {"run": str(folder)})
         try:
             rescored_run.check_versions()
         except UserError as e:
@@ -132,28 +126,27 @@ def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
 
 
 def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
-    settings = judge_settings(str(options.judge.model), options.judge.max_cost, options.judge.max_tokens)
+    model = judge_model(str(options.judge.model), options.judge.max_cost, options.judge.max_tokens)
     against = options.judge.against and user_path(options.judge.against)
     if against:
         check_run(against)
         if against.resolve() in map(Path.resolve, folders):
             raise UserError(f"{against} would be compared with itself", "name another run as --judge.against")
 
-    def judge(run: RunFolder, model: JudgeModel | None = None) -> Judge:
-        name, other = str(settings.model.model_name), RunFolder(against) if against else None
-        return judge_of(run, name, options.task.folder, other, model)
+    def judge(run: RunFolder) -> Judge:
+        return judge_of(run, model, options.task.folder, RunFolder(against) if against else None)
 
     planned = [judge(RunFolder(folder)) for folder in folders]  # refused before a model is loaded
     if not options.dry_run:
-        loaded = load_judge(settings)
-        return _added_tables(folders, lambda run: judge(run, loaded))
+        model.load()
+        return _added_tables(folders, judge)
     for each in planned:
         changed = each.rubrics_changed
         for task in changed:
             note(f"{each.run.path}: {each.removes.format(task=task)}")
         todo = lacking_metric(each.run, each.cells, each.name, changed)
-        questions = [question for address, line in todo for question in each.read(address, line).questions]
-        cost = most_cost(settings, questions)
+        questions = [question for address, line in todo for question in each.questions(address, line)]
+        cost = model.most_cost(questions)
         note(f"{each.run.path}: {each.name} for {len(todo):,} answers{cost}; nothing is written")
     return []
 

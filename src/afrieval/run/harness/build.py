@@ -88,8 +88,14 @@ def build(task: HarnessTask, source: str, shots: int | None, seed: int, clean: b
         except Exception as e:  # from the data set, the hub or the task's own code: any type
             raise _explain(task, config, e) from e
     _check_runnable(task.name, built)
-    _set_shots(built, shots)
-    _choices_as_text(built)
+    declared_shots = built.get_config("num_fewshot")
+    if shots is not None and declared_shots != 0:  # as the harness does: a task whose file says 0 has none
+        built.set_config(key="num_fewshot", value=shots)
+    elif declared_shots is None:
+        built.set_config(key="num_fewshot", value=0)
+    if built.OUTPUT_TYPE == "multiple_choice" and hasattr(built, "doc_to_choice"):
+        choices = built.doc_to_choice  # may be numbers, at which the harness fails; they are asked as they are printed
+        built.doc_to_choice = lambda doc, *args: [c if isinstance(c, str) else str(c) for c in choices(doc, *args)]
     built.set_fewshot_seed(seed)
     if clean:
         clean_task(built)
@@ -122,45 +128,22 @@ def _with_local_data(config: Config, source: str) -> Config:
     """Returns a config that uses local data and downloads nothing needlessly."""
     config = dict(config)
     path = config.get("dataset_path")
-    if source != HUB and path and (local := user_path(source) / path).is_dir():
-        config["dataset_path"] = str(local.resolve())
-        config["dataset_kwargs"] = {**(config.get("dataset_kwargs") or {}), "cache_dir": _cache(local.resolve())}
+    if source != HUB and path and (local := (user_path(source) / path).resolve()).is_dir():
+        import datasets
+
+        # `datasets` identifies a local folder with configs by its last name only: it would return the rows of another
+        # mirror, or those before a change. So the current state of its files has a cache of its own.
+        files = sorted(p for p in local.rglob("*") if p.is_file())
+        stamp = [str(local), *([str(p), p.stat().st_size, p.stat().st_mtime_ns] for p in files)]
+        cache = str(Path(datasets.config.HF_DATASETS_CACHE) / "afrieval" / digest(stamp))
+        config["dataset_path"] = str(local)
+        config["dataset_kwargs"] = {**(config.get("dataset_kwargs") or {}), "cache_dir": cache}
     if config.get("output_type", "generate_until") != "generate_until":
         # Likelihood tasks only use a metric's name; its `evaluate` module need not be downloaded.
         config["metric_list"] = [
             {k: v for k, v in metric.items() if k != "hf_evaluate"} for metric in config.get("metric_list") or []
         ] or None
     return config
-
-
-def _cache(folder: Path) -> str:
-    """Returns a cache folder for the current state of a folder's files.
-
-    `datasets` identifies a local folder with configs by its last name only: it would return the rows of another mirror,
-    or those before a change.
-    """
-    import datasets
-
-    files = sorted(p for p in folder.rglob("*") if p.is_file())
-    stamp = [str(folder), *([str(p), p.stat().st_size, p.stat().st_mtime_ns] for p in files)]
-    return str(Path(datasets.config.HF_DATASETS_CACHE) / "afrieval" / digest(stamp))
-
-
-def _set_shots(built: Any, shots: int | None) -> None:
-    """Sets the number of examples as the harness does: a task whose file says 0 has none."""
-    default = built.get_config("num_fewshot")
-    if shots is not None and default != 0:
-        built.set_config(key="num_fewshot", value=shots)
-    elif default is None:
-        built.set_config(key="num_fewshot", value=0)
-
-
-def _choices_as_text(built: Any) -> None:
-    """Converts choices that are numbers to text, as they are printed; the harness fails at such rows."""
-    if built.OUTPUT_TYPE != "multiple_choice" or not hasattr(built, "doc_to_choice"):
-        return
-    choices = built.doc_to_choice
-    built.doc_to_choice = lambda doc, *args: [c if isinstance(c, str) else str(c) for c in choices(doc, *args)]
 
 
 def _check_runnable(name: str, built: Any) -> None:

@@ -10,10 +10,10 @@ from afrieval.config.settings import ModelConfig, RunConfig
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.labels import CUT
 from afrieval.scoring.responses import Generation
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import task_cells
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import read_lock

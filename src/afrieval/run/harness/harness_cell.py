@@ -2,8 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -19,28 +18,17 @@ from afrieval.results.samples import Sample
 from afrieval.run.harness.build import build, config_hash, requests
 from afrieval.run.harness.index import HarnessTask, digest, plain
 from afrieval.scoring.responses import thinking_and_answer
-from afrieval.tasks.cells.cell import (
-    NOT_KEPT,
-    Block,
-    Cell,
-    CellResult,
-    HarnessCall,
-    Preview,
-    RunPart,
-    turns,
-)
+from afrieval.tasks.cells.cell import NOT_KEPT, Cell, CellResult, Preview, RunPart, turns
 from afrieval.tasks.cells.sample_lines import sample_line
-from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_numbers
+from afrieval.tasks.data.sampling import chosen_rows, order_of_numbers
 
 # Resamples for the standard error of metrics that are not means; the harness uses 100 for bleu and chrf.
 BOOTSTRAP = 1000
 SEEDS = ("fewshot_random_seed", "random_seed", "numpy_random_seed", "torch_random_seed")
 
 
-def harness_cell(
-    task: HarnessTask, language: str, evaluation: EvalConfig, model: ModelConfig, source: str, clean_prompts: bool
-) -> "HarnessTaskCell":
-    """Returns the cell of a leaf task, with its data loaded and its first prompt built.
+class HarnessTaskCell(Cell):
+    """A leaf task of the harness, with its data loaded and its first prompt built.
 
     Args:
         task: the leaf task.
@@ -54,133 +42,178 @@ def harness_cell(
         UserError: if its data cannot be loaded, or the task cannot be built or is not supported.
     """
 
-    def fresh() -> Any:
+    def __init__(
+        self,
+        task: HarnessTask,
+        language: str,
+        evaluation: EvalConfig,
+        model: ModelConfig,
+        source: str,
+        clean_prompts: bool,
+    ):
+        self._leaf, self._language, self._evaluation, self._model = task, language, evaluation, model
+        self._source, self._clean_prompts = source, clean_prompts
+        built = self._fresh()
+        first, docs = requests(task.name, built, 1), list(built.eval_docs)
+        limit, sample, seed = evaluation.limit, evaluation.sample, evaluation.random_seed
+        self._rows = chosen_rows(len(docs), limit, sample, seed, partial(order_of_numbers, len(docs)))
+        self._asks, self._per_document = frozenset(request.request_type for request in first), len(first)
+        self._shots = built.config.num_fewshot
+        pool = list(built.sampler.df) if self._shots and hasattr(built, "sampler") else []
+        # All seeds, because a task's own code may use any random generator.
+        identity = {
+            "version": str(built.VERSION),
+            "num_fewshot": self._shots,
+            "config": config_hash(task, built),
+            "data": {"documents": digest(docs), **({"examples": digest(pool)} if pool else {})},
+            "clean_prompts": clean_prompts,
+            **{name: getattr(evaluation, name) for name in SEEDS},
+        }
+        self._identity = {"harness_tasks": {task.name: identity}, **self._rows.identity}
+
+    def _fresh(self) -> Any:
+        """Returns a new Task of the harness that depends only on the seeds."""
+        evaluation = self._evaluation
         seed_libraries(evaluation)
-        return build(task, source, evaluation.num_fewshot, evaluation.fewshot_random_seed, clean_prompts)
-
-    built = fresh()
-    first, docs = requests(task.name, built, 1), list(built.eval_docs)
-    rows = chosen_rows(
-        *(len(docs), evaluation.limit, evaluation.sample, evaluation.random_seed), partial(order_of_numbers, len(docs))
-    )
-    asks = frozenset(request.request_type for request in first)
-    shots = built.config.num_fewshot
-    pool = list(built.sampler.df) if shots and hasattr(built, "sampler") else []
-    # All seeds, because a task's own code may use any random generator.
-    identity = {
-        "version": str(built.VERSION),
-        "num_fewshot": shots,
-        "config": config_hash(task, built),
-        "data": {"documents": digest(docs), **({"examples": digest(pool)} if pool else {})},
-        "clean_prompts": clean_prompts,
-        **{name: getattr(evaluation, name) for name in SEEDS},
-    }
-    return HarnessTaskCell(
-        leaf=task.name,
-        language=language,
-        fresh=fresh,
-        shots=shots,
-        rows=rows,
-        evaluation=evaluation,
-        model=model,
-        clean_prompts=clean_prompts,
-        kinds=asks,
-        per_document=len(first),
-        fixed={"harness_tasks": {task.name: identity}, **rows.identity},
-    )
-
-
-@dataclass(frozen=True)
-class HarnessTaskCell(Cell):
-    """A leaf task of the harness.
-
-    Attributes:
-        language: the code that replaced {{language}} in a template; empty without a template.
-        fresh: returns a new Task of the harness that depends only on the seeds.
-        per_document: number of requests for the first document.
-        fixed: its identity.
-    """
-
-    leaf: str
-    language: str
-    fresh: Callable[[], Any]
-    shots: int
-    rows: ChosenRows
-    evaluation: EvalConfig
-    model: ModelConfig
-    clean_prompts: bool
-    kinds: frozenset[str]
-    per_document: int
-    fixed: RunPart
+        shots, seed = evaluation.num_fewshot, evaluation.fewshot_random_seed
+        return build(self._leaf, self._source, shots, seed, self._clean_prompts)
 
     @property
     def title(self) -> str:
         """Its display name."""
-        return f"harness task {self.leaf}"
+        return f"harness task {self._leaf.name}"
 
     @property
     def key(self) -> CellKey:
         """What names it; a task of the harness has no prompt number."""
-        return CellKey(self.leaf, self.language, shots=self.shots)
+        return CellKey(self._leaf.name, self._language, shots=self._shots)
 
     @property
     def asks(self) -> frozenset[str]:
         """The types of its requests."""
-        return self.kinds
+        return self._asks
 
     @property
     def n(self) -> int:
         """Number of documents to run."""
-        return len(self.rows.indices)
+        return len(self._rows.indices)
 
     @property
     def n_requests(self) -> int:
         """Number of requests, if all documents have as many as the first."""
-        return self.n * self.per_document
+        return self.n * self._per_document
 
     @property
     def identity(self) -> RunPart:
         """Everything except the model that scores depend on."""
-        return self.fixed
+        return self._identity
 
-    def build(self, model: LanguageModel) -> HarnessCall:
-        """Returns the harness call that evaluates a loaded model."""
-        task = self.fresh()
+    def requests(self, model: LanguageModel) -> Iterator[Any]:
+        """Yields the harness' requests of its documents, in the order in which a model is asked."""
+        task, chat = self._fresh(), self._model.chat_template
+        options: dict[str, Any] = {"apply_chat_template": True, "fewshot_as_multiturn": True} if chat else {}
+        options |= {"chat_template": model.apply_chat_template} if chat else {}
+        subset: dict[str, Any] = {"samples": list(self._rows.indices)} if self._rows.ranks else {"limit": self.n}
+        with self._context():
+            task.build_all_requests(**subset, **options)
+        yield from (request for request in task.instances for _ in range(request.repeats or 1))
+
+    def run(self, model: LanguageModel) -> CellResult:
+        """Lets the harness evaluate a loaded model, and returns its results and samples."""
+        from lm_eval.evaluator import evaluate
+
+        task, chat = self._fresh(), self._model.chat_template
         _explain_faults(self.name, task)
-        _drop_thinking(task, self.model.thinking_end or "")
-        return HarnessCall(
-            task,
-            PairsLM(model),
-            lambda results: _outcome(self, task, results),
-            chat=self.model.chat_template,
-            limit=None if self.rows.ranks else len(self.rows.indices),
-            samples=self.rows.indices if self.rows.ranks else (),
-            bootstrap_iters=BOOTSTRAP,
-            context=self._context,
-        )
+        _drop_thinking(task, self._model.thinking_end or "")
+        with self._context():
+            results = evaluate(
+                PairsLM(model),
+                {"tasks": {self.name: task}, "groups": {}},
+                limit=None if self._rows.ranks else self.n,
+                samples={self.name: list(self._rows.indices)} if self._rows.ranks else None,
+                bootstrap_iters=BOOTSTRAP,
+                log_samples=True,
+                apply_chat_template=chat,
+                fewshot_as_multiturn=chat,
+            )
+        return CellResult(self._samples(task, results), self._record(task, results))
+
+    def _samples(self, task: Any, results: dict[str, Any]) -> list[Sample]:
+        """Returns the samples by document and filter."""
+        answered = results["samples"][self.name]
+        filters = list(dict.fromkeys(sample["filter"] for sample in answered))
+        samples: list[Sample] = []
+        for sample in sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"]))):
+            choices: Sample = {}
+            if task.OUTPUT_TYPE == "multiple_choice":
+                choices["n_choices"] = len(task.doc_to_choice(sample["doc"]))
+            line = sample_line(self.key, self._rows, sample, log_samples=self._evaluation.log_samples, **choices)
+            samples.append(plain(line))
+        return samples
+
+    def _record(self, task: Any, results: dict[str, Any]) -> dict[str, Any]:
+        """Returns the harness' results of a cell, and its metrics, the main one first."""
+        row, better = results["results"][self.name], results["higher_is_better"][self.name]
+        order = list(task.aggregation())
+        scores = []
+        for key, value in row.items():
+            metric, comma, name = key.rpartition(",")
+            if not comma or metric.endswith("_stderr") or not isinstance(value, int | float):
+                continue
+            error = row.get(f"{metric}_stderr,{name}")
+            scores.append(
+                {
+                    "metric": metric,
+                    "filter": name,
+                    "value": float(value),
+                    "standard_error": float(error) if isinstance(error, int | float) else None,
+                    "higher_is_better": better.get(metric),
+                }
+            )
+        scores.sort(key=lambda s: order.index(s["metric"]) if s["metric"] in order else len(order))
+        about = {
+            k: results[k].get(self.name) for k in ("versions", "n-shot", "higher_is_better", "n-samples", "configs")
+        }
+        return {
+            "task": self.name,
+            "language": self._language,
+            "n": len(self._rows.indices),
+            "test_set": self._rows.total,
+            "shots": self._shots,
+            "clean_prompts": self._clean_prompts,
+            "metrics": scores,
+            "harness": plain({"results": row, **about}),
+        }
 
     @contextlib.contextmanager
     def _context(self) -> Iterator[None]:
-        """Runs the task quietly, from the same seeds.
+        """Runs the task quietly, from the same seeds, in this process.
 
         Raises:
             UserError: if one of its metrics needs a network connection.
         """
-        seed_libraries(self.evaluation)
-        with quiet(), _one_process():
-            try:
+        seed_libraries(self._evaluation)
+        before = os.environ.get("DISABLE_MULTIPROC")
+        os.environ["DISABLE_MULTIPROC"] = "1"  # the harness' bootstrap forks, and forks of a process with a model hang
+        try:
+            with quiet():
                 yield
-            except OSError as e:
-                if e.errno is not None:  # a full disk, a closed pipe: not the task's
-                    raise
-                raise UserError(
-                    f"a metric of {self.name} needs a file or the network: {' '.join(str(e).split())[:200]}",
-                    "run it again with a network connection; its answers are kept",
-                ) from e
+        except OSError as e:
+            if e.errno is not None:  # a full disk, a closed pipe: not the task's
+                raise
+            raise UserError(
+                f"a metric of {self.name} needs a file or the network: {' '.join(str(e).split())[:200]}",
+                "run it again with a network connection; its answers are kept",
+            ) from e
+        finally:
+            if before is None:
+                del os.environ["DISABLE_MULTIPROC"]
+            else:
+                os.environ["DISABLE_MULTIPROC"] = before
 
     def preview(self, number: int) -> Preview:
         """Returns a document as a model would get it."""
-        task, chat = self.fresh(), self.model.chat_template
+        task, chat = self._fresh(), self._model.chat_template
         if number >= len(task.eval_docs):
             raise UserError(f"{self.name} has no document {number}", f"give 0 to {len(task.eval_docs) - 1}")
         options = {"apply_chat_template": True, "fewshot_as_multiturn": True, "chat_template": turns} if chat else {}
@@ -191,7 +224,7 @@ class HarnessTaskCell(Cell):
             lines.setdefault(prompt, []).extend(f"  {text!r}" for text in rest[:1] if isinstance(text, str))
         *_, last = lines.values()
         last.append(f"  gold: {task.doc_to_target(task.eval_docs[number])!r}")
-        return Preview(self._heading(number), [Block(prompt, after) for prompt, after in lines.items()])
+        return Preview(self._heading(number), lines)
 
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first document as the model saw it, with its answers."""
@@ -206,24 +239,10 @@ class HarnessTaskCell(Cell):
             likelihood = isinstance(answer, list)
             lines.append(f"{answer[0]:12.4f}  {rest[0]!r}{other}" if likelihood else f"answer: {answer!r}{other}")
         scores = ", ".join(f"{name} {sample[name]}" for name in sample["metrics"])
-        return Preview(heading, [Block(arguments[0][0], [*lines, f"gold: {sample['target']!r}  {scores}"])])
+        return Preview(heading, {arguments[0][0]: [*lines, f"gold: {sample['target']!r}  {scores}"]})
 
     def _heading(self, number: int) -> str:
-        return f"{self.title}, document {number}, {self.shots} examples"
-
-
-def _outcome(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> CellResult:
-    """Returns the harness' results of a cell, and its samples by document and filter."""
-    answered = results["samples"][leaf.name]
-    filters = list(dict.fromkeys(s["filter"] for s in answered))
-    samples: list[Sample] = []
-    for sample in sorted(answered, key=lambda s: (s["doc_id"], filters.index(s["filter"]))):
-        choices: Sample = {}
-        if task.OUTPUT_TYPE == "multiple_choice":
-            choices["n_choices"] = len(task.doc_to_choice(sample["doc"]))
-        logged = leaf.evaluation.log_samples
-        samples.append(plain(sample_line(leaf.key, leaf.rows, sample, log_samples=logged, **choices)))
-    return CellResult(samples, _record(leaf, task, results))
+        return f"{self.title}, document {number}, {self._shots} examples"
 
 
 def _explain_faults(name: str, task: Any) -> None:
@@ -253,50 +272,3 @@ def _drop_thinking(task: Any, thinking_end: str) -> None:
     step = SimpleNamespace(apply=lambda answers, docs: [[*map(answer, of_document)] for of_document in answers])
     for pipeline in task._filters:
         pipeline.filters.insert(0, lambda: step)
-
-
-@contextlib.contextmanager
-def _one_process() -> Iterator[None]:
-    """Keeps the harness' bootstrap in this process: forks of a process with a model may hang."""
-    before = os.environ.get("DISABLE_MULTIPROC")
-    os.environ["DISABLE_MULTIPROC"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["DISABLE_MULTIPROC"]
-        else:
-            os.environ["DISABLE_MULTIPROC"] = before
-
-
-def _record(leaf: HarnessTaskCell, task: Any, results: dict[str, Any]) -> dict[str, Any]:
-    """Returns the harness' results of a cell, and its metrics, the main one first."""
-    row, better = results["results"][leaf.name], results["higher_is_better"][leaf.name]
-    order = list(task.aggregation())
-    scores = []
-    for key, value in row.items():
-        metric, comma, name = key.rpartition(",")
-        if not comma or metric.endswith("_stderr") or not isinstance(value, int | float):
-            continue
-        error = row.get(f"{metric}_stderr,{name}")
-        scores.append(
-            {
-                "metric": metric,
-                "filter": name,
-                "value": float(value),
-                "standard_error": float(error) if isinstance(error, int | float) else None,
-                "higher_is_better": better.get(metric),
-            }
-        )
-    scores.sort(key=lambda s: order.index(s["metric"]) if s["metric"] in order else len(order))
-    about = {k: results[k].get(leaf.name) for k in ("versions", "n-shot", "higher_is_better", "n-samples", "configs")}
-    return {
-        "task": leaf.name,
-        "language": leaf.language,
-        "n": len(leaf.rows.indices),
-        "test_set": leaf.rows.total,
-        "shots": leaf.shots,
-        "clean_prompts": leaf.clean_prompts,
-        "metrics": scores,
-        "harness": plain({"results": row, **about}),
-    }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
-from afrieval.results.cell_scores import CellScores, StatedScore
+from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import ALL, Selection
 from afrieval.results.schema import HarnessGroup, HarnessRecord
 from afrieval.scoring.metrics import METRICS
@@ -53,28 +53,28 @@ class HarnessTaskScores:
 
 
 def task_scores(cell: CellScores) -> HarnessTaskScores:
-    """Returns the scores of a cell that is a task of the harness."""
-    assert cell.harness
-    scores = [_score(cell.harness, stated) for stated in cell.stated]
-    return HarnessTaskScores(cell.harness, scores, cell.selection, int(cell.usage.get("cut_off", 0)))
-
-
-def _score(record: HarnessRecord, stated: StatedScore) -> HarnessScore:
-    """Returns a score; the interval of a share of documents is Wilson's."""
-    right, stated_interval = stated.right, around(stated.value, stated.standard_error)
-    is_share = right is not None and abs(right / stated.n - stated.value) < 1e-9
-    return HarnessScore(
-        task=record["task"],
-        language=record["language"],
-        metric=stated.metric,
-        filter=stated.filter,
-        value=stated.value,
-        standard_error=stated.standard_error,
-        interval=wilson(right, stated.n) if right is not None and is_share else stated_interval,
-        n=stated.n,
-        shots=record["shots"],
-        higher_is_better=stated.higher_is_better,
-    )
+    """Returns the scores of a cell that is a task of the harness; the interval of a share of documents is Wilson's."""
+    record, scores = cell.harness, []
+    assert record
+    for stated in cell.stated:
+        right, interval = stated.right, around(stated.value, stated.standard_error)
+        if right is not None and abs(right / stated.n - stated.value) < 1e-9:
+            interval = wilson(right, stated.n)
+        scores.append(
+            HarnessScore(
+                task=record["task"],
+                language=record["language"],
+                metric=stated.metric,
+                filter=stated.filter,
+                value=stated.value,
+                standard_error=stated.standard_error,
+                interval=interval,
+                n=stated.n,
+                shots=record["shots"],
+                higher_is_better=stated.higher_is_better,
+            )
+        )
+    return HarnessTaskScores(record, scores, cell.selection, int(cell.usage.get("cut_off", 0)))
 
 
 def around(value: float, error: float | None) -> Interval | None:

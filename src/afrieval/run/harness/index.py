@@ -37,20 +37,16 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    if callable(value):
-        return _function(value)
+    if isinstance(value, partial):
+        return [plain(value.func), plain(value.args), plain(value.keywords)]
+    if callable(value):  # as its source: its address differs from run to run
+        try:
+            return inspect.getsource(value)
+        except (TypeError, OSError):
+            name = getattr(value, "__qualname__", type(value).__name__)
+            return f"{getattr(value, '__module__', '')}.{name}"
     fields = getattr(value, "__dict__", None)
     return [type(value).__name__, plain(fields)] if fields else str(value)
-
-
-def _function(function: Any) -> Any:
-    """Returns a function's source; its address differs from run to run."""
-    if isinstance(function, partial):
-        return [_function(function.func), plain(function.args), plain(function.keywords)]
-    try:
-        return inspect.getsource(function)
-    except (TypeError, OSError):
-        return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
 
 
 def digest(value: Any) -> str:
@@ -75,6 +71,11 @@ class HarnessTask:
     name: str
     requested_as: str
     config: Config
+
+    @property
+    def telling_digest(self) -> str:
+        """A hash of all settings but its display name."""
+        return digest({name: setting for name, setting in self.config.items() if name != "task_alias"})
 
 
 class LeafTasks(NamedTuple):
@@ -102,10 +103,12 @@ def find(names: list[str], index: Index) -> LeafTasks:
         for item in _load(name, index):
             if isinstance(item, Group):
                 groups[item.name] = _group(item)
-            elif item.task_name in tasks:
-                _check_same(tasks[item.task_name], item.definition)
-            else:
-                tasks[item.task_name] = HarnessTask(item.task_name, name, item.definition)
+                continue
+            task = HarnessTask(item.task_name, name, item.definition)
+            first = tasks.setdefault(task.name, task)
+            if first is not task and first.telling_digest != task.telling_digest:  # groups may override settings
+                problem = f"two of the given groups or names contain {task.name}, with different settings"
+                raise UserError(problem, "run them one after the other, each with a separate --run_dir")
     return LeafTasks(list(tasks.values()), groups)
 
 
@@ -173,16 +176,6 @@ def _group(group: Group) -> RunPart:
         "tasks": list(dict.fromkeys(task.task_name for task in group.get_all_tasks())),
         "aggregate": aggregate,
     }
-
-
-def _check_same(task: HarnessTask, config: Config) -> None:
-    """Refuses a task with two different configs, which groups cause by overriding settings."""
-    ours, theirs = ({k: v for k, v in c.items() if k != "task_alias"} for c in (task.config, config))
-    if digest(ours) != digest(theirs):
-        raise UserError(
-            f"two of the given groups or names contain {task.name}, with different settings",
-            "run them one after the other, each with a separate --run_dir",
-        )
 
 
 def short(error: Exception) -> str:

@@ -29,7 +29,7 @@ def plan_harness(config: RunConfig) -> Plan:
     names = template_names(config.task.task_template, config.task.languages)
     from afrieval.run.harness import index as harness
     from afrieval.run.harness.build import LackingError
-    from afrieval.run.harness.harness_cell import harness_cell
+    from afrieval.run.harness.harness_cell import HarnessTaskCell
 
     languages = {name: language for language, of_language in names.items() for name in of_language}
     leaves = harness.find([*languages, *config.task.harness_names], harness.task_manager().task_index)
@@ -39,7 +39,7 @@ def plan_harness(config: RunConfig) -> Plan:
     for task in leaves.tasks:
         language = languages.get(task.requested_as, "")
         try:
-            cells.append(harness_cell(task, language, config.eval, config.model, source, clean_prompts))
+            cells.append(HarnessTaskCell(task, language, config.eval, config.model, source, clean_prompts))
         except LackingError:
             if task.requested_as == task.name:
                 raise

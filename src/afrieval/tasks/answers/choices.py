@@ -59,8 +59,11 @@ class Index(AnswerType):
     def _gold(self, spec: TaskFile, row: Row, n: int) -> int | None:
         """Returns the index of the right choice; a number in the data also counts the texts that are not choices."""
         named = _named(row[spec.choices]) if isinstance(spec.choices, str) else None
-        if named is None:
-            return position(self.cell(spec, row), _names(spec, row, n), spec.first_answer)
+        if named is None:  # it may name a label of the task's, the label of a choice, or a letter
+            columns = list(column_names(spec.choice_labels))
+            cells = parse_list(row[columns[0]]) if len(columns) == 1 else [row[column] for column in columns]
+            labels = [normalise(label) for label in cells] if cells is not None and len(cells) == n else []
+            return position(self.cell(spec, row), spec.labels or labels or list(LETTERS[:n]), spec.first_answer)
         names = [*named]
         gold = position(self.cell(spec, row), names, spec.first_answer)
         choice_names = [name for name, text in named.items() if _is_choice(text)] if n else []
@@ -114,14 +117,6 @@ def _named(cell: Any) -> dict[str, Any] | None:
 
 def _is_choice(text: Any) -> bool:
     return normalise(text).upper() not in ("", "N/A")
-
-
-def _names(spec: TaskFile, row: Row, n: int) -> list[str]:
-    """Returns what the answer of a row may name: the task's labels, the labels of its choices, or letters."""
-    columns = list(column_names(spec.choice_labels))
-    named = parse_list(row[columns[0]]) if len(columns) == 1 else [row[column] for column in columns]
-    labels = [normalise(label) for label in named] if isinstance(named, list) and len(named) == n else []
-    return spec.labels or labels or list(LETTERS[:n])
 
 
 def position(value: Any, names: list[str], first: int) -> int | None:

@@ -1,24 +1,15 @@
-"""Cells, the smallest unit that is run, stored and resumed, and how their documents are printed."""
+"""Cells, the smallest unit that is run, stored and resumed: what each has, their plan, and their settings."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from afrieval._util.errors import UserError
-from afrieval.models.answer_file import AnswerFile
+from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.base import LanguageModel
+from afrieval.models.registry import backend_of
 from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import Sample
 from afrieval.scoring.tokens import Need
-
-
-@dataclass(frozen=True)
-class Block:
-    """A verbatim prompt, and lines to print after it."""
-
-    prompt: str
-    lines: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -27,11 +18,11 @@ class Preview:
 
     Attributes:
         heading: its name and few-shot examples.
-        blocks: its prompts; empty if there is nothing to show.
+        prompts: each of its prompts, verbatim, with the lines to print after it; empty if there is nothing to show.
     """
 
     heading: str
-    blocks: list[Block] = field(default_factory=list)
+    prompts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 NOT_KEPT = "(its prompt was not kept: eval.log_samples is false)"
@@ -60,49 +51,6 @@ class CellResult:
 
     samples: list[Sample]
     record: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True)
-class HarnessCall:
-    """One call of the harness' `evaluate`.
-
-    Attributes:
-        task: the harness' Task; None if no document of the cell can be scored.
-        model: the model to evaluate.
-        collect: converts the harness' results to the cell's; gets an empty map if `task` is None.
-        chat: whether to apply the model's chat template.
-        system: the system text, if any.
-        limit: number of documents to run, the first ones; None for all.
-        samples: places of the documents to run, in order; empty for all up to the limit.
-        bootstrap_iters: resamples for the harness' own standard errors.
-        context: context manager to call the harness in.
-    """
-
-    task: Any
-    model: LanguageModel
-    collect: Callable[[dict[str, Any]], CellResult]
-    chat: bool
-    system: str | None = None
-    limit: int | None = None
-    samples: Sequence[int] = ()
-    bootstrap_iters: int = 0
-    context: Callable[[], AbstractContextManager[None]] = nullcontext
-
-
-@dataclass(frozen=True)
-class PromptProbe:
-    """Input for checks of a model before a cell runs.
-
-    Attributes:
-        prompt: the cell's first prompt, as sent to the model.
-        complete: prompts that include all special tokens and must not be truncated; empty for
-            prompts made from templates.
-        answer_tokens: maximum number of tokens of an answer.
-    """
-
-    prompt: str
-    complete: Sequence[str] = ()
-    answer_tokens: int = 0
 
 
 class Cell(Protocol):
@@ -175,8 +123,11 @@ class Cell(Protocol):
         """Name of a group of cells that share requests; empty if it shares none."""
         return ""
 
-    def build(self, model: LanguageModel) -> HarnessCall:
-        """Returns the harness call that evaluates a loaded model."""
+    def requests(self, model: LanguageModel) -> Iterator[Any]:
+        """Yields the harness' requests of its documents, in the order in which a model is asked."""
+
+    def run(self, model: LanguageModel) -> CellResult:
+        """Asks a loaded model, scores its answers, and returns what is to be stored."""
 
     def preview(self, number: int) -> Preview:
         """Returns the document with a given number as a model would see it."""
@@ -184,17 +135,13 @@ class Cell(Protocol):
     def preview_stored(self, samples: Iterator[Sample]) -> Preview:
         """Returns the first scored document of the cell's samples, with the model's answer."""
 
-    def probe(self, model: LanguageModel) -> PromptProbe | None:
-        """Returns input for checks of a loaded model; None if there is none, or it is slow to compute."""
+    def first_prompt(self, model: LanguageModel) -> str | None:
+        """Returns its first prompt as sent to a model; None if there is none, or it is slow to compute."""
         return None
 
-    def rescore(self, stored: AnswerFile, samples: Iterator[Sample]) -> Iterator[Sample]:
-        """Yields samples with the scores that their answers get now; only cells of declared tasks support it.
-
-        Raises:
-            UserError: if it does not, or not of these samples.
-        """
-        raise UserError(f"{self.name} cannot be scored again", "run the model again")
+    def check_fit(self, model: LanguageModel) -> None:
+        """Rejects complete prompts that the model's context has no room for."""
+        assert not self.complete, "what has complete prompts checks them"
 
 
 @dataclass(frozen=True)
@@ -224,3 +171,64 @@ class Plan:
     def lines(self) -> list[str]:
         """Lines to print before a model is loaded."""
         return [*(f"left out: {line}" for line in self.left_out), *self.notes]
+
+
+@dataclass(frozen=True)
+class CellSettings:
+    """The settings of a run that its cells depend on.
+
+    Attributes:
+        source: where rows are: `hub`, `samples` or a folder.
+        limit: how many of the first rows to run; None for all.
+        sample: how many rows of a representative sample to run; None for all.
+        sample_seed: eval.random_seed, which orders the rows of samples.
+        shots: few-shot examples per document.
+        fewshot_selection: whether all documents have the same examples.
+        fewshot_seed: eval.fewshot_random_seed.
+        max_gen_toks: the most tokens of an answer; None for the task's own limit.
+        log_samples: whether sample files have texts.
+        chat_template: whether prompts are chats.
+        thinking_end: the text that ends a model's thinking; empty for usual marks.
+        thinks: whether the model thinks before it answers, and needs room for that.
+        served: whether a server answers, which may refuse to.
+        first_tokens: whether likelihoods are those of a chat's first token, which the server may not return.
+        recorded: whether answers were recorded as a whole.
+    """
+
+    source: str = "hub"
+    limit: int | None = None
+    sample: int | None = None
+    sample_seed: int = 42
+    shots: int = 0
+    fewshot_selection: Literal["fixed", "per_document"] = "fixed"
+    fewshot_seed: int = 42
+    max_gen_toks: int | None = None
+    log_samples: bool = True
+    chat_template: bool = False
+    thinking_end: str = ""
+    thinks: bool = False
+    served: bool = False
+    first_tokens: bool = False
+    recorded: bool = False
+
+    @classmethod
+    def of_run(cls, model: ModelConfig, evaluation: EvalConfig, source: str) -> "CellSettings":
+        """Returns the settings of a run's cells, which are in the model's and the evaluation's section."""
+        backend = backend_of(model.model_type)
+        return cls(
+            source=source,
+            limit=evaluation.limit,
+            sample=evaluation.sample,
+            sample_seed=evaluation.random_seed,
+            shots=evaluation.shots,
+            fewshot_selection=evaluation.fewshot_selection,
+            fewshot_seed=evaluation.fewshot_random_seed,
+            max_gen_toks=evaluation.max_gen_toks,
+            log_samples=evaluation.log_samples,
+            chat_template=model.chat_template,
+            thinking_end=model.thinking_end or "",
+            thinks=model.thinks,
+            served=backend.served,
+            first_tokens=backend.served and model.api.endpoint == "chat",
+            recorded=backend.recorded,
+        )

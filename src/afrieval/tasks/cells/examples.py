@@ -4,7 +4,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from afrieval._util.errors import UserError
 from afrieval.tasks.data.document import Document
@@ -76,48 +76,36 @@ Tokens = Callable[[str, Document], int]
 Fitting = Callable[[Shown, Callable[[Shown], str]], Shown]  # returns what fits, given documents and what shows them
 
 
-@dataclass(frozen=True)
-class Fit:
-    """How a task's long field fits a model.
+def cutting(name: str, where: str, tokens: Tokens, room: int) -> Fitting:
+    """Returns a function that cuts a field of a question and its examples to one length if their prompt is too long.
 
-    Attributes:
+    Args:
         name: the field.
         where: the cell, for messages.
         tokens: prompt and its document to the number of tokens of the prompt and its longest answer.
-        room: the most tokens.
+        room: the most tokens. A prompt that is too long even with an empty field is an error.
     """
 
-    name: str
-    where: str
-    tokens: Tokens
-    room: int
+    def shortened(shown: Shown, length: int) -> Shown:
+        fields = [{**d.fields, name: cut(d.fields[name], length)} for d in shown]
+        return [replace(d, fields=of) for d, of in zip(shown, fields, strict=True)]
 
-    def __call__(self, shown: Shown, prompt: Callable[[Shown], str]) -> Shown:
-        """Returns the documents, with the field of all cut to one length if the prompt is too long.
+    def fitting(shown: Shown, prompt: Callable[[Shown], str]) -> Shown:
+        def used(length: int) -> int:
+            return tokens(prompt(shortened(shown, length)), shown[0])
 
-        Raises:
-            UserError: if the prompt is too long even with an empty field.
-        """
-
-        def tokens(length: int) -> int:
-            return self.tokens(prompt(self._cut(shown, length)), shown[0])
-
-        whole = max(len(document.fields[self.name]) for document in shown)
-        used = tokens(whole)
-        if used <= self.room:
+        whole = max(len(document.fields[name]) for document in shown)
+        if (most := used(whole)) <= room:
             return shown
-        least = tokens(0)
-        if least > self.room:
+        if (least := used(0)) > room:
             raise UserError(
-                f"{self.where}: without its {self.name}, prompt and answer of row {shown[0].id} may have {least} "
-                f"tokens, but the model's context has {self.room}",
+                f"{where}: without its {name}, prompt and answer of row {shown[0].id} may have {least} "
+                f"tokens, but the model's context has {room}",
                 "give a smaller --eval.num_fewshot or --eval.max_gen_toks",
             )
-        return self._cut(shown, longest(tokens, self.room, (0, least), (whole, used)))
+        return shortened(shown, longest(used, room, (0, least), (whole, most)))
 
-    def _cut(self, shown: Shown, length: int) -> Shown:
-        fields = [{**d.fields, self.name: cut(d.fields[self.name], length)} for d in shown]
-        return [replace(d, fields=of) for d, of in zip(shown, fields, strict=True)]
+    return fitting
 
 
 def longest(tokens: Callable[[int], int], room: int, fits: tuple[int, int], too_long: tuple[int, int]) -> int:

@@ -1,7 +1,8 @@
 """Builds a harness Task from documents and a prompt, in memory."""
 
+import json
 import logging
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -9,9 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
+from lm_eval.utils import handle_non_serializable, hash_string
 
-from afrieval.scoring.base import Metric, Score
-from afrieval.scoring.responses import Details, Generation, amounts, shown
+from afrieval._util.grouping import grouped
+from afrieval.models.base import LanguageModel
+from afrieval.results.samples import Sample
+from afrieval.scoring.base import Metric
+from afrieval.scoring.responses import Generation, shown
 from afrieval.tasks.cells.examples import Fitting, Shown
 from afrieval.tasks.cells.questions import UNENDED, Questions
 from afrieval.tasks.cells.sample_lines import DocumentRow
@@ -25,6 +30,7 @@ Config = dict[str, Any]
 NO_DOCUMENT = -1
 Examples = Callable[[Document, int], list[Document]]
 PARAGRAPH = "\n\n"
+CHAT = ("system_instruction", "fewshot_as_multiturn", "apply_chat_template", "chat_template")
 
 
 class InMemoryRows(list[Any]):
@@ -45,11 +51,6 @@ class InMemoryTask(ConfigurableTask):
         header: returns the text before the examples of a document; with a chat template it is a system text.
         options: one more argument of each request; empty for none.
         fills: whether each choice has a prompt of its own: that of the document with this choice as the gold one.
-
-    Attributes:
-        scores: id to score of each scored document.
-        neutral_usage: id of the first document with some examples to the usage of neutral prompts after these.
-        shortened: id to document and examples as shown, where `fit` shortened them.
     """
 
     def __init__(
@@ -66,11 +67,6 @@ class InMemoryTask(ConfigurableTask):
         self._rows, self._examples = InMemoryRows(map(DocumentRow, documents)), examples
         self._neutral, self._fit, self._header, self._options = neutral, fit, header, options or {}
         self._fills = fills
-        self.shortened: dict[int, Shown] = {}
-        self._after_neutral: dict[Hashable, list[list[Instance]]] = {}
-        self._first: dict[Hashable, int] = {}
-        self.scores: dict[int, Score] = {}
-        self.neutral_usage: dict[int, Details] = {}
         super().__init__(config=config)
 
     def download(self, dataset_kwargs: Config | None = None, **kwargs: Any) -> None:
@@ -79,24 +75,15 @@ class InMemoryTask(ConfigurableTask):
 
     def process_results(self, doc: DocumentRow, results: Any) -> dict[str, Any]:
         """Scores a document; returns metric to value, for the harness."""
-        key = self._examples_of(doc)
-        neutral_requests = self._after_neutral.get(key, [])
-        if self._first.get(key) == doc.document.id:
-            self.neutral_usage[doc.document.id] = amounts(
-                request.resps[0] for requests in neutral_requests for request in requests
-            )
-        neutral = [[request.resps[0][0] for request in requests] for requests in neutral_requests]
-        score, values = self.config.process_results(doc.document, results, neutral)
-        self.scores[doc.document.id] = score
-        return dict(values)
+        return dict(self.config.process_results(doc.document, results, neutral_likelihoods(doc)))
 
     def fewshot_context(self, doc: DocumentRow, num_fewshot: int | None = 0, **kwargs: Any) -> Any:
         """Returns the harness' context, with this document's examples."""
         text = partial(self._text, kwargs)
         shown: Shown = [doc.document, *self._examples(doc.document, num_fewshot or 0)]
-        if self._fit and (fitted := self._fit(shown, text)) is not shown:
-            self.shortened[doc.document.id] = shown = fitted
-        prompt = text(shown)
+        doc.shown = self._fit(shown, text) if self._fit else shown
+        doc.shortened = doc.shown is not shown
+        prompt = text(doc.shown)
         log.debug("prompt: of row %s: %r", doc.document.id, prompt)
         return prompt
 
@@ -111,24 +98,46 @@ class InMemoryTask(ConfigurableTask):
             chat_options = {**chat_options, "system_instruction": above}
         return super().fewshot_context(question, num_fewshot=len(examples), **chat_options)
 
-    def build_all_requests(
-        self, *, apply_chat_template: bool = False, chat_template: Any = None, **kwargs: Any
-    ) -> None:
+    def build_all_requests(self, **kwargs: Any) -> None:
         """Builds the requests as the harness does, without its progress bar and request cache."""
-        context = {k: kwargs.get(k) for k in ("system_instruction", "fewshot_as_multiturn")}
-        chat = {"apply_chat_template": apply_chat_template, "chat_template": chat_template}
-        self._instances, self._after_neutral, self._first = [], {}, {}
         subset = {k: kwargs[k] for k in ("rank", "world_size", "limit", "samples") if kwargs.get(k) is not None}
-        for doc_id, doc in self.doc_iterator(**subset):
-            text = self.fewshot_context(doc, num_fewshot=self.config.num_fewshot, **context, **chat)
-            metadata = (self.config.task, doc_id, self.config.repeats)
-            requests = self.construct_requests(doc=doc, ctx=text, metadata=metadata, **chat)
-            self._instances += requests if isinstance(requests, list) else [requests]
+        self._instances = list(self.requests(self.doc_iterator(**subset), {k: kwargs.get(k) for k in CHAT}))
+
+    def requests(self, rows: Iterable[tuple[int, DocumentRow]], chat: Config) -> Iterator[Instance]:
+        """Yields the requests of numbered rows, and those with neutral prompts where examples are new.
+
+        The latter belong to no document, and therefore leave the harness' samples as they are.
+
+        Args:
+            rows: of the documents.
+            chat: the harness' options of chats and system texts, named as in `CHAT`.
+        """
+        after_neutral: dict[Hashable, list[list[Instance]]] = {}
+        shots, to_model = self.config.num_fewshot, {k: chat[k] for k in ("apply_chat_template", "chat_template")}
+        for number, doc in rows:
+            text = self.fewshot_context(doc, num_fewshot=shots, **chat)
+            metadata = (self.config.task, number, self.config.repeats)
+            built = self.construct_requests(doc=doc, ctx=text, metadata=metadata, **to_model)
+            requests = built if isinstance(built, list) else [built]
             for index, request in enumerate(requests if self._fills else ()):
                 filled = DocumentRow(replace(doc.document, gold=index))
-                prompt = self.fewshot_context(filled, num_fewshot=self.config.num_fewshot, **context, **chat)
+                prompt = self.fewshot_context(filled, num_fewshot=shots, **chat)
                 request.arguments = (prompt, *request.arguments[1:])
-            self._ask_neutral(doc, context, chat)
+                if filled.shortened:
+                    doc.shown, doc.shortened = filled.shown, True
+            yield from requests
+            if not self._neutral:
+                continue
+            key = tuple((example.id, *example.fields.values()) for example in doc.shown[1:])
+            doc.first = key not in after_neutral
+            for neutral in self._neutral if doc.first else ():
+                empty = replace(doc.document, fields=dict.fromkeys(doc.document.fields, neutral))
+                prompt = self._text(chat, [empty, *doc.shown[1:]])
+                metadata = (self.config.task, NO_DOCUMENT, self.config.repeats)
+                requests = self.construct_requests(doc=DocumentRow(empty), ctx=prompt, metadata=metadata, **to_model)
+                after_neutral.setdefault(key, []).append(requests)
+                yield from requests
+            doc.neutral = after_neutral[key]
 
     def construct_requests(self, doc: DocumentRow, ctx: Any, **kwargs: Any) -> Any:
         """Returns a request for each text: after the prompt as the harness has it, or without one."""
@@ -141,31 +150,36 @@ class InMemoryTask(ConfigurableTask):
             request.arguments = (*request.arguments, *options)
         return requests
 
-    def _ask_neutral(self, doc: DocumentRow, context: Config, chat: Config) -> None:
-        """Adds the requests with neutral prompts after a document's examples, once for equal examples.
 
-        They belong to no document, and therefore leave the harness' samples as they are.
-        """
-        key = self._examples_of(doc)
-        if not self._neutral or key in self._after_neutral:
-            return
-        requests, examples = [], self._shown(doc)[1:]
-        for text in self._neutral:
-            empty = replace(doc.document, fields=dict.fromkeys(doc.document.fields, text))
-            shown = self._text({**context, **chat}, [empty, *examples])
-            metadata = (self.config.task, NO_DOCUMENT, self.config.repeats)
-            requests.append(self.construct_requests(doc=DocumentRow(empty), ctx=shown, metadata=metadata, **chat))
-            self._instances += requests[-1]
-        self._after_neutral[key] = requests
-        self._first[key] = doc.document.id
+def neutral_likelihoods(row: DocumentRow) -> list[list[float]]:
+    """Returns the likelihoods after each neutral prompt of a document, in the order of its choices."""
+    return [[request.resps[0][0] for request in requests] for requests in row.neutral]
 
-    def _examples_of(self, doc: DocumentRow) -> Hashable:
-        return tuple((example.id, *example.fields.values()) for example in self._shown(doc)[1:])
 
-    def _shown(self, doc: DocumentRow) -> Shown:
-        """Returns a document and its examples, as they are shown."""
-        whole = doc.document
-        return self.shortened.get(whole.id) or [whole, *self._examples(whole, self.config.num_fewshot or 0)]
+def ask(model: LanguageModel, requests: Sequence[Instance]) -> None:
+    """Asks a model, and adds each answer to its request."""
+    for method, of_method in grouped(requests, lambda request: request.request_type).items():
+        for request, answer in zip(of_method, getattr(model, method)(of_method), strict=True):
+            request.resps.append(answer)
+
+
+def answered(number: int, requests: Sequence[Instance], target: Any, values: Mapping[str, Any]) -> Sample:
+    """Returns what the harness stores of a document, whose requests are answered, and of its scores."""
+    row, answers = requests[0].doc, [request.resps for request in requests]
+    return {
+        "doc_id": number,
+        "doc": row,
+        "target": target,
+        "arguments": [request.args for request in requests],
+        "resps": answers,
+        "filtered_resps": [each[0] for each in answers],
+        "filter": "none",
+        "metrics": [*values],
+        "doc_hash": hash_string(json.dumps(row, indent=2, default=handle_non_serializable, ensure_ascii=False)),
+        "prompt_hash": hash_string(requests[0].arguments[0]),
+        "target_hash": hash_string(str(target)),
+        **values,
+    }
 
 
 def task_config(questions: Questions, generation: Generation | None = None, unknown: str = "") -> Config:
@@ -175,9 +189,8 @@ def task_config(questions: Questions, generation: Generation | None = None, unkn
     ends = generation or UNENDED
     score = questions.scorer(ends)
 
-    def score_document(document: Document, outputs: Any, neutral: Any) -> tuple[Score, dict[str, Any]]:
-        document_score = score(document, outputs, neutral)
-        return document_score, shown(document_score, metrics)
+    def values(document: Document, outputs: Any, neutral: Any) -> dict[str, Any]:
+        return shown(score(document, outputs, neutral), metrics)
 
     # Plain functions, not bound methods: the harness deep-copies its config.
     config: Config = {
@@ -192,7 +205,7 @@ def task_config(questions: Questions, generation: Generation | None = None, unkn
             {"metric": m.name, "aggregation": _aggregation(m), "higher_is_better": m.higher_is_better} for m in metrics
         ],
         "metadata": {"version": spec.version},
-        "process_results": score_document,
+        "process_results": values,
     }
     if not by_likelihood(form):
         options = {"until": list(ends.stop), "max_gen_toks": ends.max_tokens, "do_sample": False}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from afrieval._util.errors import UserError
 from afrieval.models.base import LanguageModel
 from afrieval.scoring.responses import Generation
-from afrieval.tasks.cells.examples import Fit, Fitting, Tokens, dropping
+from afrieval.tasks.cells.examples import Fitting, Tokens, cutting, dropping
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.prompts.prompts import answers, example_answer, lines_before
@@ -108,7 +108,7 @@ def fit_of(questions: Questions, lm: LanguageModel, generation: Generation | Non
         return None
     tokens = _measure(questions, generation, lm.count_tokens)
     if name:
-        return Fit(name, questions.name, tokens, lm.max_length - (generation.max_tokens if generation else 0))
+        return cutting(name, questions.name, tokens, lm.max_length - (generation.max_tokens if generation else 0))
     # A bound that takes no time: a token has at least a byte, and there may be a BOS token.
     most = _measure(questions, generation, lambda text: len(text.encode()) + 1)
     room = lm.max_length - generation.max_tokens if generation else lm.longest_scored

@@ -7,9 +7,8 @@ from afrieval._util.errors import UserError, choices
 from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.languages import ENGLISH
 from afrieval.models.registry import backend_of
-from afrieval.tasks.cells.cell import Plan
+from afrieval.tasks.cells.cell import CellSettings, Plan
 from afrieval.tasks.cells.questions import UNENDED
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.baselines import baselines
 from afrieval.tasks.data.files import SAMPLES

@@ -8,11 +8,11 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.results.cell_key import CellKey
-from afrieval.scoring.base import ExtractionContext, Metric, Question, Score
+from afrieval.scoring.base import ExtractionContext, Metric, Question, Response
 from afrieval.scoring.metrics.flags import refused, unparsed
 from afrieval.scoring.responses import Generation, of_text, scored
+from afrieval.tasks.cells.cell import CellSettings
 from afrieval.tasks.cells.examples import examples, kind, ranking, usable
-from afrieval.tasks.cells.settings import CellSettings
 from afrieval.tasks.data.baselines import Scores
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents
@@ -20,7 +20,6 @@ from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.kinds import TextKeys
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.declaration.task_scoring import by_likelihood
-from afrieval.tasks.prompts.closing_words import closing_lead_in
 from afrieval.tasks.prompts.prompts import (
     Prompt,
     PromptFiles,
@@ -31,13 +30,13 @@ from afrieval.tasks.prompts.prompts import (
     render_header,
     render_to_blank,
 )
-from afrieval.tasks.prompts.vocabulary import CLOSINGS
+from afrieval.tasks.prompts.vocabulary import CLOSINGS, closing_lead_in
 
 log = logging.getLogger("afrieval")
 
 CONTENT_FREE = ("", "N/A")  # as in contextual calibration (Zhao et al. 2021)
 UNENDED = Generation(32)  # if no limits are given
-Scorer = Callable[..., Score]
+Scorer = Callable[..., Response]
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +252,7 @@ def scorer(
     published = prompt.origin == "paper"
     context = ExtractionContext(words, ends.runs_on, spec.chain_of_thought, published)
 
-    def score(document: Document, outputs: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
+    def score(document: Document, outputs: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Response:
         names, texts = scoring.names or answers(prompt, document, answer_form), choice_texts(prompt, document)
         row = f"row {document.id} of {spec.name}"
         question = Question(document.gold, texts, names, document.fields, answer_language, document.roles, row)
@@ -266,11 +265,11 @@ def scorer(
                 response = of_text(outputs[0], worded, scoring.extract, context, ends.thinking_end)
             response = scoring.answer.of_text(response)
         log.debug("extraction: %s: %r", row, response.answer)
-        document_score = scored(response, question, measured)
-        log.debug("score: %s: %s", row, document_score.measures)
-        if scoring.of_own and not document_score.measures.keys() >= {m.name for m in measured[:1]}:
+        response = scored(response, question, measured)
+        log.debug("score: %s: %s", row, response.measures)
+        if scoring.of_own and not response.measures.keys() >= {m.name for m in measured[:1]}:
             hint = f"return a number for all rows in {scoring.user_code.metrics.file}, since it is the main metric"
             raise UserError(f"the metric {measured[0].name} returns None for {question.row}", hint)
-        return document_score
+        return response
 
     return score

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from afrieval._util.errors import UserError
@@ -14,7 +13,7 @@ from afrieval.results.samples import DROPPED, WITHHELD, Sample
 from afrieval.scoring.learned import JUDGED, RATINGS, learned_of, with_learned
 from afrieval.scoring.responses import Generated, Generation, shown
 from afrieval.tasks.cells.limits import generation
-from afrieval.tasks.cells.questions import UNENDED, Questions, Scorer
+from afrieval.tasks.cells.questions import UNENDED, Questions
 from afrieval.tasks.cells.sample_lines import DocumentRow, document_line
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.prompts.prompts import answers
@@ -35,8 +34,11 @@ def _differences(questions: Questions, document: Document, sample: Sample, limit
         yield "its few-shot examples have"
     requests = sample.get("arguments", [])
     prompt = str(requests[document.gold if questions.fills else 0][0]) if requests else ""
-    if requests and not (fitted.keys() - {DROPPED}) and not _is_prompt(questions, [document, *shown], prompt):
-        yield "its prompt has"
+    if requests and not (fitted.keys() - {DROPPED}) and not questions.whole:  # whole texts are the documents themselves
+        texts = [questions.text(each).strip() for each in (document, *shown)]
+        # as text, or in a list of messages
+        if not all(text in prompt or json.dumps(text, ensure_ascii=False)[1:-1] in prompt for text in texts):
+            yield "its prompt has"
     if requests and not _is_asked(questions, document, requests, limits):
         yield "the answers asked for or their limits have"
 
@@ -50,14 +52,6 @@ def _is_document(document: Document, sample: Sample) -> bool:
     stored = sample.get("doc")
     current = json.loads(whole)
     return isinstance(stored, dict) and all(stored[key] == current[key] for key in stored if key in current)
-
-
-def _is_prompt(questions: Questions, shown: Sequence[Document], prompt: str) -> bool:
-    """Returns whether a prompt contains the texts of its question and examples, as text or in a list of messages."""
-    if questions.whole:
-        return True  # the documents themselves
-    texts = [questions.text(document).strip() for document in shown]
-    return all(text in prompt or json.dumps(text, ensure_ascii=False)[1:-1] in prompt for text in texts)
 
 
 def _is_asked(questions: Questions, document: Document, requests: Sequence[Any], limits: Generation | None) -> bool:
@@ -87,7 +81,7 @@ OF_MODEL = ("fewshot_ids", "details", "fitted")  # what no answer says, and its 
 KEPT = (*OF_MODEL, JUDGED, RATINGS)
 
 
-def rescored(questions: Questions, stored: AnswerFile, samples: Iterator[Sample]) -> Iterator[Sample]:
+def with_new_scores(questions: Questions, stored: AnswerFile, samples: Iterator[Sample]) -> Iterator[Sample]:
     """Yields samples with the scores that their answers get now; unchanged samples are yielded as they are.
 
     Raises:
@@ -106,20 +100,15 @@ def rescored(questions: Questions, stored: AnswerFile, samples: Iterator[Sample]
             if metric.name in sample["metrics"] and (why := metric.missing(language)):
                 problem = f"{questions.name} has {metric.name}, which cannot be computed here: {why}"
                 raise UserError(problem, "provide it")
-        line = _again(questions, document, sample, scorer, partial(stored.recall, questions.request))
+        score = scorer(document, _given(questions, sample, stored), sample.get("neutral", []))
+        values = shown(score, questions.metrics)
+        answered = {name: sample[name] for name in OF_HARNESS if name in sample} | {"metrics": [*values], **values}
+        line = document_line(questions, document, answered, score) | {k: sample[k] for k in KEPT if k in sample}
+        line = with_learned(line, learned_of(sample)) if learned_of(sample) else line
         yield sample if alike(sample, line) else line
 
 
-def _again(questions: Questions, document: Document, sample: Sample, scorer: Scorer, recall: Any) -> Sample:
-    """Returns the line of a document with a new score; everything else is as it was."""
-    score = scorer(document, _given(questions, sample, recall), sample.get("neutral", []))
-    values = shown(score, questions.metrics)
-    answered = {name: sample[name] for name in OF_HARNESS if name in sample} | {"metrics": [*values], **values}
-    again = document_line(questions, document, answered, score) | {k: sample[k] for k in KEPT if k in sample}
-    return with_learned(again, learned_of(sample)) if learned_of(sample) else again
-
-
-def _given(questions: Questions, sample: Sample, recall: Any) -> list[Any]:
+def _given(questions: Questions, sample: Sample, stored: AnswerFile) -> list[Any]:
     """Returns the answers of a sample as the model gave them."""
     first = [answers[0] for answers in sample["resps"]]
     if questions.generates:
@@ -129,7 +118,7 @@ def _given(questions: Questions, sample: Sample, recall: Any) -> list[Any]:
     if "arguments" not in sample:
         problem = f"{questions.name} has no texts, by which the likelihoods of their tokens are found"
         raise UserError(problem, f"{RUN_AGAIN}; --eval.log_samples true stores texts")
-    outputs = [recall(arguments) for arguments in sample["arguments"]]
+    outputs = [stored.recall(questions.request, arguments) for arguments in sample["arguments"]]
     if None in outputs:
         problem = f"{questions.name}, document {sample['doc_id']}: the likelihoods of its tokens are not stored"
         raise UserError(problem, RUN_AGAIN)

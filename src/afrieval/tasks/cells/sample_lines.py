@@ -3,15 +3,14 @@
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import takewhile
 from typing import Any
 
 from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import DROPPED, Sample, verdict, without_texts
-from afrieval.scoring.base import Metric, Score
+from afrieval.scoring.base import Metric, Response
 from afrieval.scoring.responses import Details, details_of, together
-from afrieval.tasks.cells.cell import NOT_KEPT, Block, Preview
+from afrieval.tasks.cells.cell import NOT_KEPT, Preview
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.sampling import ChosenRows
@@ -66,7 +65,7 @@ def document_line(
     questions: Questions,
     document: Document,
     answered: Sample | None,
-    score: Score | None,
+    score: Response | None,
     fitted: Sequence[Document] | None = None,
     usage: Details | None = None,
 ) -> Sample:
@@ -84,45 +83,37 @@ def document_line(
     unanswered: Sample = {"doc": {"id": document.id, **document.fields}, "target": None}
     unanswered |= {"arguments": [], "resps": [], "filtered_resps": [], "metrics": []}
     shown = fitted or [document, *questions.examples(document)] if answered else []
+    of_score: Sample = {}
+    if score:
+        of_score = {
+            **({} if document.roles else {"answer": score.answer}),
+            "measures": score.measures,
+            **({"gold": document.gold, "picked": score.answer} if task.scoring.answer.has_choices else {}),
+            **({"guess": score.guessed} if score.guessed else {}),
+            **({"thought": score.thought} if score.thought else {}),
+            **({"neutral": score.neutral} if score.neutral else {}),
+        }
+    lengths: dict[str, list[int]] = {}  # shown, and in the data or asked for
+    if fitted and task.examples.drop:
+        lengths = {DROPPED: [len(fitted) - 1, questions.shots]}
+    elif fitted and (name := task.fit):
+        lengths = {name: [len(fitted[0].fields[name]), len(document.fields[name])]}
     fields = {
         "doc_id": document.id,
         "fewshot_ids": [example.id for example in shown[1:]],
         "defect": document.defect,
         "n_choices": None if document.roles else len(document.choices) if task.scoring.answer.has_choices else 0,
         **({"roles": document.roles} if document.roles else {}),
-        **(_of_score(questions, document, score) if score else {}),
+        **of_score,
         **({"published_correct": document.verdict} if document.verdict is not None else {}),
         **({"part": document.fields[task.macro]} if task.macro else {}),
         **({"key": document.key} if document.key else {}),
-        **({"fitted": _fitted(questions, document, fitted)} if fitted else {}),
+        **({"fitted": lengths} if lengths else {}),
     }
     rows, log_samples = questions.rows, questions.settings.log_samples
     return sample_line(
         questions.key, rows, answered or unanswered, log_samples=log_samples, usage=usage or {}, **fields
     )
-
-
-def _of_score(questions: Questions, document: Document, score: Score) -> Sample:
-    return {
-        **({} if document.roles else {"answer": score.answer}),
-        "measures": score.measures,
-        **({"gold": document.gold, "picked": score.answer} if questions.task.scoring.answer.has_choices else {}),
-        **({"guess": score.guessed} if score.guessed else {}),
-        **({"thought": score.thought} if score.thought else {}),
-        **({"neutral": score.neutral} if score.neutral else {}),
-    }
-
-
-def _fitted(questions: Questions, document: Document, fitted: Sequence[Document]) -> dict[str, list[int]]:
-    """Returns field to the number of characters shown and in the data; they differ unless only examples were cut.
-
-    Where examples are left out, it is `examples` to the number of those shown and asked for.
-    """
-    shown, *examples = fitted
-    if questions.task.examples.drop:
-        return {DROPPED: [len(examples), questions.shots]}
-    name = str(questions.task.fit)
-    return {name: [len(shown.fields[name]), len(document.fields[name])]}
 
 
 def preview_stored(title: str, main: Metric, samples: Iterator[Sample]) -> Preview:
@@ -136,16 +127,21 @@ def preview_stored(title: str, main: Metric, samples: Iterator[Sample]) -> Previ
     answer = sample["resps"][0][0]
     written = isinstance(answer, str)
     lines = [f"answer: {answer!r}  {verdict(sample, main)}"] if written else likelihood_lines(sample)
-    return Preview(heading, [Block(prompt_of(sample), lines)])
+    return Preview(heading, {prompt_of(sample): lines})
 
 
 def likelihood_lines(sample: Sample) -> list[str]:
     """Returns a line for each continuation of a sample: its likelihood, and its role or whether it is right."""
     answers = [answer if isinstance(answer, tuple | list) else [answer] for (answer,) in sample["resps"]]
     texts = texts_of(sample) or [f" choice {i}" for i in range(len(answers))]
-    marks = map(partial(_mark, sample), range(len(answers)), answers)
-    lines = zip(answers, texts, marks, strict=True)
-    return [f"{answer[0]:12.4f}  {text!r}  {mark}".rstrip() for answer, text, mark in lines]
+    lines = []
+    for i, (answer, text) in enumerate(zip(answers, texts, strict=True)):
+        mark = " ".join(name for name in ("gold", "picked") if sample.get(name) == i)
+        if roles := sample.get("roles"):
+            n_tokens = answer[2] if len(answer) > 2 else None
+            mark = f"{roles[i]}, loss {-answer[0] / n_tokens:.4f}" if n_tokens else str(roles[i])
+        lines.append(f"{answer[0]:12.4f}  {text!r}  {mark}".rstrip())
+    return lines
 
 
 def texts_of(sample: Sample) -> list[str]:
@@ -187,16 +183,15 @@ def text_of(arguments: Sequence[Any]) -> str:
     return next(str(text) for text in reversed(arguments) if isinstance(text, str))
 
 
-def _mark(sample: Sample, i: int, answer: Sequence[Any]) -> str:
-    """Returns the role of a text and its loss, or what is known of a choice."""
-    if roles := sample.get("roles"):
-        n = answer[2] if len(answer) > 2 else None
-        return f"{roles[i]}, loss {-answer[0] / n:.4f}" if n else str(roles[i])
-    return " ".join(name for name in ("gold", "picked") if sample.get(name) == i)
-
-
 class DocumentRow(dict[str, Any]):
-    """A document as a map, which the harness hashes and logs, with the document as an attribute."""
+    """A document as a map, which the harness hashes and logs.
+
+    Attributes:
+        shown: the document and its examples, as its prompt shows them.
+        shortened: whether the prompt was too long to show them whole.
+        neutral: the requests with neutral prompts after these examples.
+        first: whether they are asked for this document first, of those with these examples.
+    """
 
     def __init__(self, document: Document):
         further: dict[str, Any] = {"choices": list(document.choices)}
@@ -205,3 +200,6 @@ class DocumentRow(dict[str, Any]):
         further |= {"prompt": document.prompt} if document.prompt else {}
         super().__init__({"id": document.id, **document.fields, **further})
         self.document = document
+        self.shown: Sequence[Document] = [document]
+        self.shortened = self.first = False
+        self.neutral: list[list[Any]] = []

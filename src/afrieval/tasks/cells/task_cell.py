@@ -2,23 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
 from afrieval._util.terminal import one_line
 from afrieval.languages import LANGUAGES
-from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
 from afrieval.results.samples import Sample
 from afrieval.scoring.extract import switches
-from afrieval.scoring.responses import Generation
+from afrieval.scoring.responses import Generation, amounts, shown
 from afrieval.scoring.tokens import Need
-from afrieval.tasks.cells.cell import Block, Cell, CellResult, HarnessCall, Preview, PromptProbe, RunPart, turns
+from afrieval.tasks.cells.cell import Cell, CellResult, Preview, RunPart, turns
 from afrieval.tasks.cells.examples import Fitting
 from afrieval.tasks.cells.limits import fit_of, generation
-from afrieval.tasks.cells.questions import Questions
-from afrieval.tasks.cells.rescored import rescored
+from afrieval.tasks.cells.questions import UNENDED, Questions
 from afrieval.tasks.cells.sample_lines import document_line, preview_stored, with_choices
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
@@ -27,6 +26,8 @@ from afrieval.tasks.declaration.meta import published
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.declaration.task_scoring import extract_of
 from afrieval.tasks.prompts.prompts import answers, example_answer
+
+LOOKED_AT = 100  # prompts whose tokens are counted
 
 
 def declared_of(task: TaskSpec, form: str) -> RunPart:
@@ -81,21 +82,7 @@ class TaskCell(Questions, Cell):
     @cached_property
     def identity(self) -> RunPart:
         """Everything except the model that scores depend on; fixed in a run folder."""
-        settings = self.settings
-        fewshot = {
-            "num_fewshot": settings.shots,
-            "selection": settings.fewshot_selection,
-            "seed": settings.fewshot_seed,
-        }
-        return {
-            "fewshot": fewshot,
-            "tasks": {self.task.name: self._task_identity()},
-            **self.rows.identity,
-            **({"max_gen_toks": settings.max_gen_toks} if self.generates else {}),
-        }
-
-    def _task_identity(self) -> RunPart:
-        task, split = self.task, self.task.data.evaluate
+        settings, task, split = self.settings, self.task, self.task.data.evaluate
         hashes = {split: self.data.sha256}
         if self.pool is not None:
             hashes[str(task.data.fewshot)] = self.pool.sha256
@@ -103,7 +90,7 @@ class TaskCell(Questions, Cell):
         # Prompts of the paper differ between the languages that they are used for.
         language = self.language if self.prompt.paper else self.prompt.language
         options = switches(extract_of(task, task.scoring.kind), task.scoring.user_code.extractors)
-        return {
+        of_task = {
             "version": task.version,
             **({"extract": options | task.switched} if options else {}),
             "declaration": task.declaration,
@@ -116,6 +103,13 @@ class TaskCell(Questions, Cell):
             **({"evals": task.data.hub} if task.evals else {}),
             "prompts": {language: {self.prompt.id: self.prompt.hash}},
             "data": {self.language: hashes},
+        }
+        shots, selection, seed = settings.shots, settings.fewshot_selection, settings.fewshot_seed
+        return {
+            "fewshot": {"num_fewshot": shots, "selection": selection, "seed": seed},
+            "tasks": {task.name: of_task},
+            **self.rows.identity,
+            **({"max_gen_toks": settings.max_gen_toks} if self.generates else {}),
         }
 
     @cached_property
@@ -134,17 +128,16 @@ class TaskCell(Questions, Cell):
             "baselines": {language: self.baselines} if self.baselines else {},
         }
         declared = declared_of(self.task, self.answer_form) | always | {key: of for key, of in if_any.items() if of}
-        fewshot = {"fewshot_ids": {self.name: self._fewshot_ids()}} if self.shots else {}
-        return {"declared": {self.task.name: declared}, **fewshot}
-
-    def _fewshot_ids(self) -> list[int] | str:
-        """Returns the few-shot rows, or where to find them if they differ between documents."""
-        same = self.task.examples.same
+        if not self.shots:
+            return {"declared": {self.task.name: declared}}
+        ids: list[int] | str  # the few-shot rows, or where to find them if they differ between documents
         if self.settings.fewshot_selection == "per_document" or self.task.apart:
-            return "per document, in the sample file"
-        if same:
-            return f"per {', '.join(same)}, in the sample file"
-        return [example.id for example in self.examples(self.documents[0])]
+            ids = "per document, in the sample file"
+        elif same := self.task.examples.same:
+            ids = f"per {', '.join(same)}, in the sample file"
+        else:
+            ids = [example.id for example in self.examples(self.documents[0])]
+        return {"declared": {self.task.name: declared}, "fewshot_ids": {self.name: ids}}
 
     @property
     def commits(self) -> dict[str, str]:
@@ -167,48 +160,83 @@ class TaskCell(Questions, Cell):
         same = self.prompt_language == "eng" and not self.shots and self.n_neutral
         return f"{self.task.name}_{self.prompt.id}" if same else ""
 
-    def build(self, model: LanguageModel) -> HarnessCall:
-        """Returns the harness call that evaluates a loaded model."""
-        task = None
-        if self.scorable:
-            ends = generation(self, model) if self.generates else None
-            task = self._task(self.scorable, ends, fit_of(self, model, ends))
-        chat = self.settings.chat_template
-        collect = partial(self._collect, task)
-        return HarnessCall(task, model, collect, chat, system=self.system if chat else None)
+    def requests(self, model: LanguageModel) -> Iterator[Any]:
+        """Yields the harness' requests of its documents, in the order in which a model is asked."""
+        return self._requests(model, self._limits(model))
 
-    def _task(self, documents: Sequence[Document], ends: Generation | None = None, fit: Fitting | None = None) -> Any:
+    def run(self, model: LanguageModel) -> CellResult:
+        """Asks a loaded model, scores its answers, and returns the line of each document."""
+        from afrieval.tasks.cells.harness_tasks import NO_DOCUMENT, answered, ask, neutral_likelihoods
+
+        limits = self._limits(model)
+        requests = list(self._requests(model, limits))
+        ask(model, requests)
+        by_document = grouped((r for r in requests if r.doc_id != NO_DOCUMENT), lambda request: request.doc.document.id)
+        scorer, lines = self.scorer(limits or UNENDED), []
+        for document in self.documents:
+            if document.gold is None:  # it cannot be scored, and was not asked
+                lines.append(document_line(self, document, None, None))
+                continue
+            of_document = by_document[document.id]
+            row = of_document[0].doc
+            score = scorer(document, [request.resps[0] for request in of_document], neutral_likelihoods(row))
+            target = example_answer(self.task, self.prompt, document, "generate") if self.generates else document.gold
+            sample = answered(document.id, of_document, target, shown(score, self.metrics))
+            usage = amounts(r.resps[0] for after in row.neutral for r in after) if row.first else None
+            fitted = row.shown if row.shortened else None
+            lines.append(document_line(self, document, sample, score, fitted, usage))
+        return CellResult(lines)
+
+    def _limits(self, model: LanguageModel) -> Generation | None:
+        return generation(self, model) if self.generates and self.scorable else None
+
+    def _requests(self, model: LanguageModel, limits: Generation | None) -> Iterator[Any]:
+        if self.scorable:
+            task = self._task(self.scorable, limits, fit_of(self, model, limits))
+            yield from task.requests(enumerate(task.eval_docs), self._chat(model.apply_chat_template))
+
+    def _chat(self, chat_template: Any) -> dict[str, Any]:
+        """Returns the harness' options of chats and system texts."""
+        chat = self.settings.chat_template
+        options = {"apply_chat_template": chat, "fewshot_as_multiturn": chat, "chat_template": chat_template}
+        return options | {"system_instruction": self.system if chat else None}
+
+    def _task(self, documents: Sequence[Document], limits: Generation | None = None, fit: Fitting | None = None) -> Any:
         from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 
-        config = task_config(self, ends)
+        config = task_config(self, limits)
         options = self.neutral, fit, self.header, self.options, self.fills
         return InMemoryTask(config, documents, lambda document, shots: self.examples(document), *options)
-
-    def _collect(self, task: Any, results: dict[str, Any]) -> CellResult:
-        """Returns the samples of all documents; those that cannot be scored have no answers, and maybe no task."""
-        answered = {s["doc"]["id"]: s for s in results["samples"][self.name]} if results else {}
-        scores, shown, usage = (task.scores, task.shortened, task.neutral_usage) if task else ({}, {}, {})
-        numbered = [(d, d.id) for d in self.documents]
-        rows = [(d, answered.get(i), scores.get(i), shown.get(i), usage.get(i)) for d, i in numbered]
-        return CellResult([document_line(self, *each) for each in rows])
-
-    def rescore(self, stored: AnswerFile, samples: Iterator[Sample]) -> Iterator[Sample]:
-        """Yields stored samples with the scores that their answers get now."""
-        return rescored(self, stored, samples)
 
     @property
     def complete(self) -> bool:
         """Whether its prompts already include all parts of a chat, so that nothing may be added."""
         return self.prompt.complete
 
-    def probe(self, model: LanguageModel) -> PromptProbe | None:
-        """Returns the first prompt, and all if they are complete; None if no document can be scored."""
-        if not (documents := self.scorable):
-            return None
-        if not self.complete:
-            return PromptProbe(self.prompt_text(documents[0], model.apply_chat_template))
-        prompts = [document.prompt for document in documents]
-        return PromptProbe(prompts[0], prompts, generation(self, model).max_tokens if self.generates else 1)
+    def first_prompt(self, model: LanguageModel) -> str | None:
+        """Returns the first prompt; None if no document can be scored."""
+        return self.prompt_text(self.scorable[0], model.apply_chat_template) if self.scorable else None
+
+    def check_fit(self, model: LanguageModel) -> None:
+        """Rejects complete prompts that backends would truncate, some of them silently.
+
+        Only the longest prompts in bytes are checked; one of them is about the longest in tokens.
+
+        Raises:
+            UserError: names the task and the context length that it needs.
+        """
+        if not self.complete or not self.scorable:
+            return
+        prompts = sorted((document.prompt for document in self.scorable), key=lambda prompt: len(prompt.encode()))
+        longest = max(model.count_tokens(prompt) for prompt in prompts[-LOOKED_AT:])
+        answer = generation(self, model).max_tokens if self.generates else 1
+        if longest + answer > model.max_length:
+            raise UserError(
+                f"a prompt and answer of {self.task.name} may have {longest} and {answer} tokens, "
+                f"but the model's context has {model.max_length}",
+                f"give a context of {longest + answer} (backend_args: max_model_len for vllm, else max_length), "
+                "or a smaller --eval.max_gen_toks, which may lower scores",
+            )
 
     def prompt_text(self, document: Document, chat_template: Any) -> str:
         """Returns a document's whole prompt, with its examples; without prompts, its first text.
@@ -219,16 +247,8 @@ class TaskCell(Questions, Cell):
         """
         if self.whole:
             return document.choices[0]
-        chat = self.settings.chat_template
         task = self._task([document])
-        text: str = task.fewshot_context(
-            task.eval_docs[0],
-            num_fewshot=self.shots,
-            system_instruction=self.system if chat else None,
-            apply_chat_template=chat,
-            fewshot_as_multiturn=chat,
-            chat_template=chat_template,
-        )
+        text: str = task.fewshot_context(task.eval_docs[0], num_fewshot=self.shots, **self._chat(chat_template))
         return text
 
     def preview(self, number: int) -> Preview:
@@ -251,7 +271,7 @@ class TaskCell(Questions, Cell):
             lines.append("  all examples here; a run leaves out the last ones if they do not fit the model's context")
         filled = [replace(document, gold=i) for i in range(len(document.choices))] if self.fills else [document]
         text = with_choices([self.prompt_text(each, turns) for each in filled])
-        return Preview(f"{self.title}, document {number}, few-shot rows {rows}", [Block(text, lines)])
+        return Preview(f"{self.title}, document {number}, few-shot rows {rows}", {text: lines})
 
     def _lines(self, document: Document) -> list[str]:
         """Returns lines about the right answer, and the continuations or texts that are scored."""

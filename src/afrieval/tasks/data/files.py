@@ -74,8 +74,18 @@ def data_files(split_files: SplitFiles, source: str, lock: DataLock) -> list[Dat
     check_repository(split_files.repository, "data.hub")
     split_files = split_files._replace(revision=lock.commits.get(split_files.repository, split_files.revision))
     folders = [split_files.repository] if source == HUB else [split_files.repository, *split_files.folders]
-    of_each = (_files_in(split_files._replace(repository=folder), source, lock) for folder in folders)
-    return next(filter(None, of_each), []) or _converted(split_files, source, lock)
+    for of_folder in (split_files._replace(repository=folder) for folder in folders):
+        for named in alternatives(split_files.files):
+            if isinstance(named, dict):
+                texts = [file._replace(column=c) for c, p in named.items() for file in _one(of_folder, p, source)]
+                files = texts if len(texts) == len(named) else []
+            elif named.startswith(CONFIG):
+                files = _of_card(of_folder, named.removeprefix(CONFIG), source, lock)
+            else:
+                files = _one(of_folder, named, source)
+            if files:
+                return files
+    return _converted(split_files, source, lock)
 
 
 def expected(split_files: SplitFiles) -> str:
@@ -116,21 +126,6 @@ def repositories(split_files: SplitFiles) -> list[str]:
     """Returns the folders of a local source that a split may be in; `.` is the source itself."""
     copy = [] if split_files.converted is None else [of_other(split_files.converted, split_files.repository)[0]]
     return list(dict.fromkeys([split_files.repository, *split_files.folders, *copy]))
-
-
-def _files_in(split_files: SplitFiles, source: str, lock: DataLock) -> list[DataFile]:
-    files: list[DataFile] = []
-    for named in alternatives(split_files.files):
-        if isinstance(named, dict):
-            texts = [file._replace(column=c) for c, p in named.items() for file in _one(split_files, p, source)]
-            files = texts if len(texts) == len(named) else []
-        elif named.startswith(CONFIG):
-            files = _of_card(split_files, named.removeprefix(CONFIG), source, lock)
-        else:
-            files = _one(split_files, named, source)
-        if files:
-            break
-    return files
 
 
 def _one(split_files: SplitFiles, file: str, source: str) -> list[DataFile]:

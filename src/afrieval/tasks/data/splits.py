@@ -275,7 +275,12 @@ def _table(spec: TaskSpec, language: str, split_files: SplitFiles, source: str, 
     if source != SAMPLES:
         for file, sha256 in zip(files, hashes, strict=True):
             lock.check(file.repository, file.name, sha256)
-    rows = _rows(files, contents, split_files.columns)
+    if files[0].column:  # parallel texts, each of which is a column
+        rows = parallel_rows({f.column: (f.path, content) for f, content in zip(files, contents, strict=True)})
+    else:
+        pairs = zip(files, contents, strict=True)
+        tables = ((file.part, read_rows(file.path, content, split_files.columns)) for file, content in pairs)
+        rows = [{**row, **part} for part, table in tables for row in table]
     if source == SAMPLES:
         rows = [row for row in rows if row.get("split") == split_files.split]
         if not rows:
@@ -284,16 +289,6 @@ def _table(spec: TaskSpec, language: str, split_files: SplitFiles, source: str, 
     first, last = files[0], files[-1]
     name = f"{len(files)} files, {first.path.name} to {last.path.name}" if first.part else first.path.name
     return _Table(rows, sha256, first.repository, name, commit(first.path) if source == HUB else None)
-
-
-def _rows(files: list[DataFile], contents: list[bytes], columns: Sequence[str]) -> list[Row]:
-    """Returns the rows of tables, one after the other, or of parallel texts, each of which is a column."""
-    if files[0].column:
-        return parallel_rows({f.column: (f.path, content) for f, content in zip(files, contents, strict=True)})
-    tables = (
-        (file.part, read_rows(file.path, content, columns)) for file, content in zip(files, contents, strict=True)
-    )
-    return [{**row, **part} for part, rows in tables for row in rows]
 
 
 def _samples(spec: TaskSpec, language: str) -> list[DataFile]:

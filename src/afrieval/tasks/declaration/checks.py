@@ -59,25 +59,22 @@ def _check_grouped_fields(fields: Mapping[str, Any], path: Path) -> None:
     before: dict[str, Any] = {}
     for name, field in fields.items():
         if isinstance(field, GroupedField):
-            _check_groups(name, field, before, path)
+            where, values = f"{path}: fields.{name}", [value for group in field.groups.values() for value in group]
+            if field.of not in before:
+                hint = f"name a field that stands before {name}: {', '.join(before) or 'none does'}"
+                raise UserError(f"{where} is of {field.of!r}, which is not declared before it", hint)
+            if twice := [value for value in values if values.count(value) > 1]:
+                raise UserError(f"{where} has {twice[0]!r} twice", "leave it in one group")
+            below = before[field.of]
+            groups = list(below.groups) if isinstance(below, GroupedField) else values
+            if unknown := [value for value in values if value not in groups]:
+                raise UserError(
+                    f"{where} has {unknown[0]!r}, which {field.of} does not have", nearest(unknown[0], groups)
+                )
+            if missing := [value for value in groups if value not in values]:
+                cure = "correct fields; the documentation page 'Add a task' describes groups of values"
+                raise UserError(f"{where} has no group for {missing[0]!r} of {field.of}", cure)
         before[name] = field
-
-
-def _check_groups(name: str, field: GroupedField, before: Mapping[str, Any], path: Path) -> None:
-    if field.of not in before:
-        hint = f"name a field that stands before {name}: {', '.join(before) or 'none does'}"
-        raise UserError(f"{path}: fields.{name} is of {field.of!r}, which is not declared before it", hint)
-    values, below = [value for group in field.groups.values() for value in group], before[field.of]
-    if twice := [value for value in values if values.count(value) > 1]:
-        raise UserError(f"{path}: fields.{name} has {twice[0]!r} twice", "leave it in one group")
-    if not isinstance(below, GroupedField):
-        return
-    if unknown := [value for value in values if value not in below.groups]:
-        problem = f"{path}: fields.{name} has {unknown[0]!r}, which {field.of} does not have"
-        raise UserError(problem, nearest(unknown[0], list(below.groups)))
-    if missing := [value for value in below.groups if value not in values]:
-        cure = "correct fields; the documentation page 'Add a task' describes groups of values"
-        raise UserError(f"{path}: fields.{name} has no group for {missing[0]!r} of {field.of}", cure)
 
 
 def _check_placeholders(spec: TaskFile) -> None:
@@ -193,21 +190,16 @@ def _check_languages(spec: TaskFile) -> None:
     twice = next((code for code in codes if codes.count(code) > 1), None)
     require(twice is None, f"languages has the data set's code {twice!r} twice")
     split = spec.data.evaluate
-    require(
-        len(codes) == 1 or split not in spec.data.files or not _is_shared(spec),
-        f"data.files.{split} is the same file for all languages: name {{code}} in it, or in a column",
-    )
+    if len(codes) > 1 and split in spec.data.files:
+        files, columns = spec.data.files[split], [c for key in WITH_COLUMNS for c in column_names(getattr(spec, key))]
+        converted = conversion(files, split, spec.data.converted)
+        sources = [" ".join(patterns_of(one)) for one in alternatives(files)] + ([converted] if converted else [])
+        texts = [" ".join([source, *columns, str(spec.data.where)]) for source in sources]
+        require(
+            all("{code}" in text or "{language}" in text for text in texts),
+            f"data.files.{split} is the same file for all languages: name {{code}} in it, or in a column",
+        )
     for split, groups in spec.parallel.items():
         require(split in spec.data.files, f"parallel {split} names an unknown split")
         named = {code for group in groups for code in group}
         require(named <= {*spec.languages}, f"parallel {split} names unknown languages")
-
-
-def _is_shared(spec: TaskFile) -> bool:
-    """Returns whether all languages would read one file and one column."""
-    files, split = spec.data.files[spec.data.evaluate], spec.data.evaluate
-    columns = [column for key in WITH_COLUMNS for column in column_names(getattr(spec, key))]
-    converted = conversion(files, split, spec.data.converted)
-    sources = [" ".join(patterns_of(one)) for one in alternatives(files)] + ([converted] if converted else [])
-    named = [" ".join([source, *columns, str(spec.data.where)]) for source in sources]
-    return not all("{code}" in text or "{language}" in text for text in named)

@@ -87,10 +87,11 @@ def published_scores(task: str) -> dict[str, PublishedScores]:
     path = spec.folder / FILE
     if not path.is_file():
         return {}
-    published = read_as(PublishedFile, path).published
+    published, grouped = read_as(PublishedFile, path).published, spec.grouped_fields
     for name, scores in published.items():
         for field_name, values in scores.groups.items():
-            allowed = _values(spec, field_name)
+            in_groups = next((list(field.group_of) for field in grouped.values() if field.of == field_name), [])
+            allowed = list(grouped[field_name].groups) if field_name in grouped else in_groups
             if field_name in spec.fields and not allowed:
                 continue  # only the data has its values
             if unknown := [value for value in values if value not in allowed]:
@@ -98,16 +99,6 @@ def published_scores(task: str) -> dict[str, PublishedScores]:
                     f"{path}: published.{name} has {field_name} {unknown[0]!r}", nearest(unknown[0], allowed)
                 )
     return published
-
-
-def _values(spec: TaskSpec, name: str) -> list[str]:
-    """Returns the values of a field that is grouped or groups others."""
-    for other, grouped in spec.grouped_fields.items():
-        if other == name:
-            return list(grouped.groups)
-        if grouped.of == name:
-            return list(grouped.group_of)
-    return []
 
 
 @cache

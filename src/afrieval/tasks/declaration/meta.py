@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError, nearest
-from afrieval._util.yaml_files import read_map
+from afrieval._util.yaml_files import read_map_file
 from afrieval.tasks.data.schema import filled
 from afrieval.tasks.declaration.schema import EvalsSpec
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec
@@ -66,7 +66,10 @@ def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | N
         if model is not None and model not in WITH_EVALS:
             raise UserError(f"Meta publishes no evaluation data of {model.name} for these tasks", _fitting(model))
         return model
-    evals = _named(evals_dataset)
+    datasets, name = [evals.dataset for evals in WITH_EVALS], evals_dataset.removeprefix(ORGANISATION)
+    evals = llama(name.removesuffix(END)) if name.endswith(END) and "/" not in name else None
+    if evals is None or evals not in WITH_EVALS:
+        raise UserError(f"unknown evaluation data set for these tasks: {evals_dataset!r}", nearest(name, datasets))
     if model and model.instruct != evals.instruct:
         raise UserError(
             f"{evals_dataset} has prompts for {evals.tuning} models, but {model_name} is {model.tuning}",
@@ -76,15 +79,6 @@ def chosen_evals(model_name: str | None, evals_dataset: str | None) -> Llama | N
         raise UserError(
             f"{evals_dataset} was made with a {evals.size} model, but {model_name} has {model.size}", _fitting(model)
         )
-    return evals
-
-
-def _named(evals_dataset: str) -> Llama:
-    datasets = [evals.dataset for evals in WITH_EVALS]
-    name = evals_dataset.removeprefix(ORGANISATION)
-    evals = llama(name.removesuffix(END)) if name.endswith(END) and "/" not in name else None
-    if evals not in WITH_EVALS:
-        raise UserError(f"unknown evaluation data set for these tasks: {evals_dataset!r}", nearest(name, datasets))
     return evals
 
 
@@ -154,5 +148,5 @@ def published(spec: TaskSpec) -> list[dict[str, Any]]:
     if not PUBLISHED.is_file():
         return []
     model = spec.data.hub.removeprefix(ORGANISATION).removesuffix(END)
-    scores: list[dict[str, Any]] = read_map(PUBLISHED).get(model, {}).get(spec.name, [])
+    scores: list[dict[str, Any]] = read_map_file(PUBLISHED).content.get(model, {}).get(spec.name, [])
     return scores

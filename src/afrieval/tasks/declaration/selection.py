@@ -235,7 +235,13 @@ def check_derived(task: TaskConfig, names: Sequence[str], references: Sequence[s
     tasks = [name for members in task.groups.values() for name in members] or list(names)
     for number, (name, spec) in enumerate(declared.items()):
         before = dict(list(declared.items())[:number])
-        _check_names(name, spec)
+        reference = spec.get("reference")
+        # Names that neither `of` nor `--reference NAME=PATH` could contain.
+        if not isinstance(name, str) or not name or "." in name:
+            raise UserError(f"task.derived has the name {name!r}", "give a word without a full stop")
+        if reference is not None and not re.fullmatch(r"[\w-]+", reference):
+            cure = "give a name of letters, digits, - and _"
+            raise UserError(f"task.derived.{name}: reference is {reference!r}", cure)
         for source in _names(spec):
             if source not in before:
                 _check_metric(name, source, tasks, list(before), folders)
@@ -267,15 +273,6 @@ def _check_metric(name: str, source: str, tasks: list[str], before: list[str], f
     metrics = [*(m.name for m in scoring.metrics), *scoring.derived]
     if metric.rpartition(".")[2] not in metrics:  # a group of documents may stand before it
         raise UserError(f"task.derived.{name}: {task} has no metric {metric!r}", nearest(metric, metrics))
-
-
-def _check_names(name: object, spec: DerivedConfig) -> None:
-    """Rejects names that neither `of` nor `--reference NAME=PATH` could contain."""
-    if not isinstance(name, str) or not name or "." in name:
-        raise UserError(f"task.derived has the name {name!r}", "give a word without a full stop")
-    reference = spec.get("reference")
-    if reference is not None and not re.fullmatch(r"[\w-]+", reference):
-        raise UserError(f"task.derived.{name}: reference is {reference!r}", "give a name of letters, digits, - and _")
 
 
 def _check_inputs(name: str, spec: DerivedConfig, before: Mapping[str, DerivedConfig]) -> None:

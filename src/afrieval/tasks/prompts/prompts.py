@@ -22,9 +22,16 @@ from afrieval.tasks.answers.choices import BLANK, LETTERS
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.schema import PromptFile
 from afrieval.tasks.declaration.spec import TaskSpec
-from afrieval.tasks.prompts.closing_words import END, closing_words
 from afrieval.tasks.prompts.reviews import reviewers
-from afrieval.tasks.prompts.vocabulary import CLOSINGS, answer_words, load_vocabulary, vocabulary_of, with_words
+from afrieval.tasks.prompts.vocabulary import (
+    CLOSINGS,
+    END,
+    answer_words,
+    closing_words,
+    load_vocabulary,
+    vocabulary_of,
+    with_words,
+)
 
 CURE = "correct the template; the documentation page 'Add a language or a prompt' describes placeholders"
 SIDES = {"from": "source", "to": "target"}

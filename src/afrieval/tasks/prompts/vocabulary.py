@@ -1,9 +1,10 @@
-"""Words that all prompts in a language share, and the strings of a language by id."""
+"""Words that all prompts in a language share, those with which answers close, and the strings of a language by id."""
 
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,8 +14,12 @@ from afrieval._util.errors import UserError, nearest
 from afrieval._util.resources import shipped
 from afrieval._util.schema import CLOSED, KeyPath, Text
 from afrieval._util.yaml_files import YamlFile, read_as
+from afrieval.languages import ENGLISH
+from afrieval.scoring.extract.announcement import ANSWER
+from afrieval.scoring.extract.number import last_number, parse_number
+from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.schema import PromptFile
-from afrieval.tasks.declaration.spec import task_files
+from afrieval.tasks.declaration.spec import TaskSpec, task_files
 
 VOCABULARY = shipped("vocabulary")
 T = TypeVar("T")
@@ -122,16 +127,16 @@ def _filled(value: Any, keys: KeyPath, file: YamlFile, path: Path) -> Any:
         return [_filled(entry, (*keys, number), file, path) for number, entry in enumerate(value)]
     if not isinstance(value, str):
         return value
-    return REFERENCE.sub(lambda match: _word(match[1], match[2], keys, file, path), value)
 
+    def word(match: re.Match[str]) -> str:
+        vocabulary = load_vocabulary(path)
+        entries, name = vocabulary.words if match[1] == "words" else vocabulary.languages, match[2]
+        if name not in entries:
+            where = f"{file.path}, line {file.line(keys)}: {'.'.join(map(str, keys))}"
+            raise UserError(f"{where}: vocabulary/{path.name} has no {match[1]}.{name}", nearest(name, list(entries)))
+        return entries[name]
 
-def _word(part: str, name: str, keys: KeyPath, file: YamlFile, path: Path) -> str:
-    vocabulary = load_vocabulary(path)
-    entries = vocabulary.words if part == "words" else vocabulary.languages
-    if name not in entries:
-        where = f"{file.path}, line {file.line(keys)}: {'.'.join(map(str, keys))}"
-        raise UserError(f"{where}: vocabulary/{path.name} has no {part}.{name}", nearest(name, list(entries)))
-    return entries[name]
+    return REFERENCE.sub(word, value)
 
 
 @dataclass(frozen=True)
@@ -237,3 +242,46 @@ def _of_prompts(content: PromptFile) -> Iterator[tuple[str, KeyPath, str]]:
         yield f"lead_in/{index + 1}", keys, text
     if content.system:
         yield "system", ("system",), content.system
+
+
+END = re.compile(r"^([^{}()\n]*[^{}()\s:：])\s*(?:\(.*\)\s*)?[:：]\s*\Z", re.MULTILINE)  # of a prompt
+MOST, FEWEST = 3 / 4, 3  # the share of solutions that must agree, and their number
+_ENDS, _BLANKS = ".!?።\n", " \u00a0\u202f"
+
+
+def closing_lead_in(worked: Sequence[Document]) -> str:
+    """Returns the words around the answer at the end of worked solutions, with `{answer}`; empty if they differ.
+
+    Only the sentence of the last number counts, and only if that number is the right answer. A heading such as
+    "Step-by-step answer:" announces the reasoning, whose first number is not the answer, so it is not used.
+    """
+    counts = Counter(_closing(document) for document in worked if document.worked)
+    if not counts:
+        return ""
+    words, times = counts.most_common(1)[0]
+    return words if times >= max(FEWEST, MOST * counts.total()) else ""
+
+
+def _closing(document: Document) -> str:
+    number = last_number(document.worked)
+    if number is None or parse_number(number[0]) != document.gold:
+        return ""
+    before, after = document.worked[: number.start()], document.worked[number.end() :].rstrip(_ENDS + _BLANKS)
+    before = before[max(before.rfind(mark) for mark in _ENDS) + 1 :].lstrip()
+    if any(mark in after for mark in _ENDS) or not any(c.isalpha() for c in before + after):
+        return ""
+    plain = not before or before[-1].isspace() or before[-1].isalpha() or before[-1] == "-"
+    return f"{before}{ANSWER}{after}" if plain else ""
+
+
+def closing_words(spec: TaskSpec) -> dict[str, str]:
+    """Returns what closes an answer in each language: the vocabulary's words, or the English ones."""
+    files = {code: spec.prompts_folder / f"{code}.yaml" for code in (*spec.languages, ENGLISH)}
+    paths = {code: vocabulary_of(file, spec.author.root) for code, file in files.items()}
+    words = {code: load_vocabulary(path).words for code, path in paths.items() if path.is_file()}
+    return {code: shown_closing(words.get(code, {}).get(CLOSING, "")) for code in paths}
+
+
+def shown_closing(words: str) -> str:
+    """Returns a vocabulary's closing words, or the English ones if it has none, as prompts show them."""
+    return (words or load_vocabulary(VOCABULARY / "eng.yaml").words[CLOSING]).replace(ANSWER, "...")

@@ -22,7 +22,7 @@ from afrieval.models.loading import seed_libraries
 from afrieval.models.registry import backend_of
 from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
-from afrieval.run.evaluate import CellShare, missing_cells
+from afrieval.run.evaluate import missing_cells
 from afrieval.run.session import Session, plan_run
 from afrieval.tools.jobs.jobs import JOBS, LOG, Job, held, job_folder, read_job
 from afrieval.tools.jobs.shares import RunShare, dealt, run_share
@@ -167,8 +167,8 @@ def _run(share: RunShare, tracker: Tracker, number: int, models: Models) -> None
         note(line)
     tracker.begin(number)
 
-    def load(session: Session, cells: CellShare | None) -> LanguageModel | None:
-        lm = models.load(session.config.model, session.config.eval) if missing_cells(session, cells) else None
+    def load(session: Session) -> LanguageModel | None:
+        lm = models.load(session.config.model, session.config.eval) if missing_cells(session) else None
         tracker.loaded()
         return lm
 

@@ -5,7 +5,7 @@ lock is held for that only; whoever moves the last cell finishes the run.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,6 @@ from afrieval.results.identity import check_same_run, merged
 from afrieval.results.run_files import ANSWERS, RUN, harness_path, locked, sample_path, write_run
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import REDO
-from afrieval.run.evaluate import CellShare
 from afrieval.run.finish import finish_stored
 from afrieval.run.session import Session
 from afrieval.run.suites.reference import open_references
@@ -106,7 +105,7 @@ def dealt(cells: Sequence[Cell], shares: int) -> list[list[Cell]]:
 
 def run_share(
     share: RunShare,
-    load: Callable[[Session, CellShare | None], LanguageModel | None] = lambda session, cells: None,
+    load: Callable[[Session], LanguageModel | None] = lambda session: None,
     on_cell: Callable[[Cell], None] = lambda cell: None,
 ) -> bool:
     """Runs the cells of a share that are missing, and moves them to the run folder, which the last share finishes.
@@ -125,17 +124,18 @@ def run_share(
     with locked(share.folder.path) as check:
         session = replace(share.session, stored=share.folder, check=check)
         try:
-            cells = _begin(share)
-            if cells is None or cells.cells:
-                evaluate_until(session, load(session, cells), cells, on_cell)
+            names = _begin(share)
+            if names or not share.name:
+                session = replace(session, share=share.name, of_share=names)
+                evaluate_until(session, load(session), on_cell)
             return _end(share)
         except Exception:
             check()  # a missing folder is the likely cause of any error
             raise
 
 
-def _begin(share: RunShare) -> CellShare | None:
-    """Moves finished cells of former shares to the run folder, and returns the cells to run; None for all."""
+def _begin(share: RunShare) -> Collection[str]:
+    """Moves finished cells of former shares to the run folder, and returns the names of the share's cells to run."""
     with _target(share):
         for folder in share.others:
             with ExitStack() as stack:
@@ -145,10 +145,9 @@ def _begin(share: RunShare) -> CellShare | None:
                     continue
                 _move(share, RunFolder(folder))
                 remove_share(folder)
-        if not share.name:
-            return None
-        begin_share(share.folder, share.target)
-        return CellShare(share.name, {c.name for c in share.cells if not share.target.has(c.name, c.n)})
+        if share.name:
+            begin_share(share.folder, share.target)
+        return {cell.name for cell in share.cells if not share.target.has(cell.name, cell.n)}
 
 
 def _end(share: RunShare) -> bool:

@@ -10,24 +10,8 @@ from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import UnknownTokenizer
 from afrieval.models.response_cache import CachedLM
 from afrieval.models.work import Amount
-from afrieval.tasks.cells.cell import Cell, HarnessCall, turns
+from afrieval.tasks.cells.cell import Cell, turns
 from afrieval.tools.plan.token_counts import TokenCounter
-
-
-def built(job: HarnessCall, documents: Sequence[int] | None = None) -> list[Any]:
-    """Returns the requests of a cell in the order in which they are asked.
-
-    `documents` has the numbers of scored documents; None for all.
-    """
-    if job.task is None:
-        return []
-    chat: dict[str, Any] = {"apply_chat_template": True, "fewshot_as_multiturn": True} if job.chat else {}
-    chat |= {"chat_template": job.model.apply_chat_template} if job.chat else {}
-    ids = job.samples if documents is None else documents
-    some = {"limit": None, "samples": list(ids)} if ids else {"limit": job.limit}
-    with job.context():
-        job.task.build_all_requests(rank=0, world_size=1, system_instruction=job.system, **some, **chat)
-    return [request for request in job.task.instances for _ in range(request.repeats or 1)]
 
 
 @dataclass(frozen=True)
@@ -106,16 +90,15 @@ def count(cells: Sequence[Cell], lm: TokenCounter, counted: Callable[[Cell], Non
     cached, step = CachedLM(lm, AnswerFile(None)), sampled(cells)
     sizes = []
     for cell in cells:
-        job = cell.build(cached)
-        requests = built(job)
+        requests = list(cell.requests(cached))
         some = _some(requests, step, FEWEST_WRITTEN if "generate_until" in cell.asks else FEWEST)
         lm.begin()
         for method, of_method in grouped(some, lambda request: str(request.request_type)).items():
-            getattr(job.model, method)(of_method)
+            getattr(cached, method)(of_method)
         number, length = len(requests) / (len(some) or 1), _length(requests) / (_length(some) or 1)
         likelihoods, answers = (_of_all(amount, number, length, lm.shared) for amount in lm.work.kinds.values())
         head = cell.key.task, cell.key.language, 1, cell.n
-        fitted: dict[int, Any] = getattr(job.task, "shortened", {})
+        fitted = {r.doc_id: r.doc.shown for r in requests if getattr(r.doc, "shortened", False)}
         fewer = sum(len(shown) - 1 < cell.key.shots for shown in fitted.values())  # examples; others are shortened
         sizes.append(Size(*head, likelihoods, answers, round(lm.truncated * number), fewer, len(fitted) - fewer))
         counted(cell)
@@ -169,7 +152,7 @@ def sizes_by_bytes(cells: Sequence[Cell], together: bool, echo: bool) -> list[Si
     """
     model, sizes = CachedLM(Unloaded(), AnswerFile(None)), []
     for cell in cells:
-        instances = built(cell.build(model))
+        instances = list(cell.requests(model))
         if together:
             instances = list({request.args[0]: request for request in instances}.values())
         contexts = {of.args[0] for of in instances if isinstance(of.args[-1], str)} if echo else set[str]()

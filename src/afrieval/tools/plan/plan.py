@@ -11,7 +11,7 @@ from afrieval.models.engine.packs import free_memory
 from afrieval.models.folder import model_folder
 from afrieval.models.model_identity import device_name
 from afrieval.models.registry import backend_of
-from afrieval.run.plan import check_fit, first_tokens
+from afrieval.run.plan import first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Cell
@@ -127,7 +127,8 @@ def _model(session: Session) -> tuple[TokenCounter | None, str]:
 
 def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estimate:
     first_tokens(cells, lm)
-    check_fit(cells, lm)
+    for cell in cells:
+        cell.check_fit(lm)
     with RunProgress(cells, quiet=not sys.stderr.isatty()) as progress, quiet():
 
         def counted(cell: Cell) -> None:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from afrieval.models.work import KINDS
 from afrieval.results.identity import differences
 from afrieval.results.run_files import RUN, read_run
 from afrieval.results.summary import VisitWork, works
-from afrieval.tasks.cells.cell import Cell, HarnessCall
-from afrieval.tools.plan.counting import Size, built
+from afrieval.tasks.cells.cell import Cell
+from afrieval.tools.plan.counting import Size
 
 LEAST = 1.0  # seconds that are long enough to measure a rate
 HOUR = 3600
@@ -111,25 +112,21 @@ def calibrate(model: ModelConfig, evaluation: EvalConfig, cells: Sequence[Cell])
 
 def _measured(cells: Sequence[Cell], cached: CachedLM, kind: str) -> dict[str, Any]:
     """Returns what requests take that are spread over cells; the first ones, which warm the model up, do not count."""
-    amount, jobs = cached.work.kinds[kind], dict[int, tuple[HarnessCall, int]]()
+    amount = cached.work.kinds[kind]
+    documents = [groupby(cell.requests(cached), lambda request: request.doc_id) for cell in cells]
+    begun_cells, done_cells = set[int](), set[int]()
     began, portion, turn, warm = time.monotonic(), 2, 0, False
-    while time.monotonic() < began + SECONDS and (
-        turn < len(cells) or any(done < _number(job) for job, done in jobs.values())
-    ):
+    while time.monotonic() < began + SECONDS and (turn < len(cells) or begun_cells - done_cells):
         index = int(turn * STEP % 1 * len(cells))
-        job, first = jobs[index] if index in jobs else (cells[index].build(cached), 0)
         begun, turn = time.monotonic(), turn + 1
-        documents = range(first, min(first + portion, _number(job)))
-        for method, requests in grouped(built(job, documents) if documents else [], lambda r: r.request_type).items():
-            getattr(job.model, method)(requests)
-        jobs[index] = job, first + portion
+        requests = [request for _, of_document in islice(documents[index], portion) for request in of_document]
+        for method, of_method in grouped(requests, lambda request: request.request_type).items():
+            getattr(cached, method)(of_method)
+        begun_cells.add(index)
+        done_cells |= set() if requests else {index}
         portion *= 2 if time.monotonic() < begun + QUICK else 1
         if not warm and amount.requests:
             warm, began = True, time.monotonic()
             before = amount.stored()
             amount.clear()
     return amount.stored() if amount.requests else before
-
-
-def _number(job: HarnessCall) -> int:
-    return len(job.task.eval_docs) if job.task else 0

@@ -19,7 +19,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel
 from afrieval.report.score_tables import unparsed_notes
 from afrieval.results.cell_scores import CellScores
-from afrieval.run.evaluate import CellShare, evaluate, missing_cells
+from afrieval.run.evaluate import evaluate, missing_cells
 from afrieval.run.finish import read_summary
 from afrieval.run.plan import plan
 from afrieval.run.session import Session
@@ -33,7 +33,6 @@ Score = tuple[str, ...]  # task, prompt language and set of prompts, and languag
 def evaluate_until(
     session: Session,
     lm: LanguageModel | None = None,
-    share: CellShare | None = None,
     on_cell: Callable[[Cell], None] = lambda cell: None,
 ) -> None:
     """Runs the missing cells of a run as `evaluate` does, until its scores are as precise as was asked for.
@@ -46,10 +45,12 @@ def evaluate_until(
         UserError: as `evaluate`, or if several jobs share a run whose sample grows.
     """
     if session.config.eval.until is None:
-        evaluate(session, lm, share, on_cell)
+        evaluate(session, lm, on_cell)
         return
-    if share:
-        raise UserError(f"eval.until is given, but job {share.name} has only some cells of its run", "leave parts out")
+    if session.share:
+        raise UserError(
+            f"eval.until is given, but job {session.share} has only some cells of its run", "leave parts out"
+        )
     _grow(session, lm, session.config.eval.until)
     if session.processes.is_first:
         for cell in session.plan.cells:

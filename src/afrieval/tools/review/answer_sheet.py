@@ -15,7 +15,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample, answer_text
 from afrieval.run.people_scores import UNPARSED
-from afrieval.run.stored_answers import AnswerAddress, document_of, scored_answers, specs_of
+from afrieval.run.scorer import AnswerAddress, document_of, scored_answers, specs_of
 from afrieval.scoring.learned import JUDGE
 from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.declaration.spec import Folders, TaskSpec

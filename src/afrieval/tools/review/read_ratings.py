@@ -11,8 +11,7 @@ from afrieval._util.terminal import note, shortened, visible
 from afrieval.languages import LANGUAGES
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
-from afrieval.run.scorer import Answers, Scorer, score_stored, stale_part, with_scores
-from afrieval.run.stored_answers import AnswerAddress
+from afrieval.run.scorer import AnswerAddress, Answers, Scorer, score_stored, stale_part, with_scores
 from afrieval.scoring.learned import PEOPLE, RATINGS
 from afrieval.scoring.rubric import Rubric
 from afrieval.scoring.statistics.corrected import FEWEST

@@ -11,9 +11,8 @@ from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
-from afrieval.tasks.prompts.closing_words import shown_closing
 from afrieval.tasks.prompts.prompts import Prompt, answers, load_prompts, render, render_header
-from afrieval.tasks.prompts.vocabulary import CLOSING, CLOSINGS, REFERENCE, String
+from afrieval.tasks.prompts.vocabulary import CLOSING, CLOSINGS, REFERENCE, String, shown_closing
 
 LONGEST, UNUSED = 160, "not used yet"
 
