@@ -7,13 +7,13 @@ from pathlib import Path
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
-from afrieval.analysis.score_changes import moves
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.tasks import CometModel, JudgeOptions, ScoreCommand
 from afrieval.config.arguments import read_options
 from afrieval.report.run_summary import run_tables
 from afrieval.report.score_change_tables import rescored_tables
 from afrieval.report.table import Table
+from afrieval.results.changes import moves
 from afrieval.results.comparable_runs import check_run
 from afrieval.results.run_files import locked
 from afrieval.results.run_folder import RunFolder
