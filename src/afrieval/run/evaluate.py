@@ -15,7 +15,7 @@ from afrieval.config.checks import HARNESS_TASKS, without_looks
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
 from afrieval.results.identity import check_same_run
-from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
+from afrieval.results.run_files import harness_path, read_run, write_json, write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.finish import config_of, summarise
 from afrieval.run.manifest import answer_path, circumstances, record, suite_of
@@ -120,7 +120,7 @@ def _begin(session: Session, identity: dict[str, Any], entry: dict[str, Any]) ->
 def _store(run: RunFolder, name: str, outcome: CellResult) -> None:
     """Writes the samples of a cell, last, since they mark it as done."""
     if outcome.record is not None:
-        write_harness(run.path, name, outcome.record)
+        write_json(harness_path(run.path, name), outcome.record)
     write_samples(run.path, name, with_earlier_ratings(run, name, outcome.samples))
 
 

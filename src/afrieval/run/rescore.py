@@ -243,8 +243,8 @@ def _configs(
             _check_no_code(run, config.task.folders)
         without_device = replace(config, model=replace(config.model, device=None))
         if (
-            config.task_names
-            and not any(name in CODED_TASKS for name in config.task_names)
+            config.task.names
+            and not any(name in CODED_TASKS for name in config.task.names)
             and without_device not in seen
         ):
             seen.append(without_device)

@@ -151,10 +151,10 @@ def plan(config: RunConfig) -> Plan:
         UserError: for an unknown task, language or prompt, missing data, too many shots, a prompt
             that cannot be filled in, wrong derived metrics, or requests that the model does not support.
     """
-    check_derived(config.task, config.task_names, list(config.reference))
+    check_derived(config.task, config.task.names, list(config.reference))
     can = backend_of(config.model.model_type).capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
-    if by_itself := [name for name in config.task_names if name in CODED_TASKS]:
+    if by_itself := [name for name in config.task.names if name in CODED_TASKS]:
         planned = CODED_TASKS[by_itself[0]](config, can.tokens)
     else:
         planned = plan_declared(config, not only_texts) + plan_harness(config)

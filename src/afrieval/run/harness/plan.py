@@ -19,7 +19,7 @@ def plan_harness(config: RunConfig) -> Plan:
     Raises:
         UserError: for an unknown task, missing data, an invalid template, or too many examples.
     """
-    if not config.wants_harness:
+    if not config.task.wants_harness:
         return Plan([])
     if (source := config.data.source) == SAMPLES:
         raise UserError(
@@ -32,7 +32,7 @@ def plan_harness(config: RunConfig) -> Plan:
     from afrieval.run.harness.harness_cell import HarnessTaskCell
 
     languages = {name: language for language, of_language in names.items() for name in of_language}
-    leaves = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)
+    leaves = harness.find([*languages, *config.task.harness_names], harness.task_manager().task_index)
     cells: list[Cell] = []
     lacking: list[str] = []
     clean_prompts = config.task.clean_prompts

@@ -142,7 +142,7 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
 
     config = session.config
     ours = backend_of(config.model.model_type).has_engine
-    specs = chosen_tasks(config) if config.task_names else []
+    specs = chosen_tasks(config) if config.task.names else []
     return Estimate(
         str(config.model.model_name),
         sizes,

@@ -213,7 +213,7 @@ def _of_mean(cells: Sequence[CellScores]) -> tuple[float, Interval | None]:
     shares = [TaskWeight(1.0, "", languages)]
     mean, half = float(np.mean([of.scores.mean() for of in languages.values()])), half_width(shares, drawn=False)
     if metric.bounds != (0.0, 1.0) or not half or not 0 < mean < 1:
-        return mean, interval_of(mean, shares, metric.bounds, drawn=False)
+        return mean, interval_of(shares, metric.bounds, drawn=False)
     z = normal_quantile(LEVEL / looks_of(shares))
     n = mean * (1 - mean) * (z / half) ** 2
     return mean, wilson(mean * n, n, z)
