@@ -23,12 +23,13 @@ def visible(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Returns the runs of letters, combining marks and digits; everything else separates them."""
-    return "".join(map(_letter_or_blank, folded(text))).split()
+    return "".join(c if _category(c) in "LMN" else " " for c in folded(text)).split()
 
 
 def words_without_punctuation(text: str) -> list[str]:
     """Returns what blanks separate, without punctuation and symbols, as in SQuAD: "ng'ombe" is one word."""
-    return "".join(map(_not_punctuation, folded(text))).split()
+    spaced = folded(text).replace(_WORDSPACE, " ")
+    return "".join(c for c in spaced if _category(c) not in "PS").split()
 
 
 def folded(text: str) -> str:
@@ -43,17 +44,9 @@ def _digit(character: str) -> str:
 
 
 @cache
-def _letter_or_blank(character: str) -> str:
-    kind = unicodedata.category(character)
-    return character if kind[0] in "LMN" else " "
-
-
-@cache
-def _not_punctuation(character: str) -> str:
-    if character == _WORDSPACE:
-        return " "
-    kind = unicodedata.category(character)
-    return "" if kind[0] in "PS" else character
+def _category(character: str) -> str:
+    """Returns the first letter of a character's category in Unicode: L, M, N, P, S, Z or C."""
+    return unicodedata.category(character)[0]
 
 
 def without_marks(text: str) -> str:

@@ -14,9 +14,8 @@ from afrieval.analysis.verdicts import by_quality
 from afrieval.report.comparison import breakdown_tables
 from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, ChartRow, chance_line, chart_column, named_points
 from afrieval.report.html.frame import filter_attributes, fragment
-from afrieval.report.html.matrix import family_and_name
 from afrieval.report.html.sample_views import RULE, samples_html
-from afrieval.report.html.tables import by_prompts, table_html
+from afrieval.report.html.tables import by_prompts, family_and_name, table_html
 from afrieval.report.language_tables import (
     ScoreLine,
     cost_tables,

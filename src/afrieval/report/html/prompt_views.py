@@ -14,8 +14,7 @@ from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
 from afrieval.report.html.charts import MEAN, PROMPTS, ChartRow, chance_line, chart_column, in_words, named_points
 from afrieval.report.html.frame import behind, filter_attributes, findings_html, fragment
-from afrieval.report.html.matrix import MatrixCell, MatrixRow, by_family, family_and_name, matrix
-from afrieval.report.html.tables import table_html
+from afrieval.report.html.tables import MatrixCell, MatrixRow, by_family, family_and_name, matrix, table_html
 from afrieval.report.native import by_difference, findings, native_findings, native_tables, points_of, side_of, verdict
 from afrieval.report.score_tables import defects_of, marked, naming_rows
 from afrieval.report.values import SHARE, Bounds, Point, bounds_of, shown_change

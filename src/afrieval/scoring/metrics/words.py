@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
+from types import SimpleNamespace
 from typing import Any, Literal
 
 from afrieval.scoring.base import TEXT, WEIGHTS, Metric, Question, Response, ratio
@@ -13,18 +14,12 @@ from afrieval.scoring.texts import mean_of_best, n_common, words, words_without_
 STEMMED = "rouge-score's own words, with Porter's stemmer"
 
 
-class _Words:
-    """Replaces the library's tokenizer, which removes all but ASCII letters and digits."""
-
-    def tokenize(self, text: str) -> list[str]:
-        return words(text)
-
-
 @cache
 def _scorer(kind: str, stem: bool) -> Any:
     from rouge_score.rouge_scorer import RougeScorer
 
-    return RougeScorer([kind], use_stemmer=True) if stem else RougeScorer([kind], tokenizer=_Words())
+    tokenizer = None if stem else SimpleNamespace(tokenize=words)  # the library's keeps ASCII letters and digits only
+    return RougeScorer([kind], use_stemmer=stem, tokenizer=tokenizer)
 
 
 def _rouge(name: str, kind: str, stem: bool = False, part: Literal["fmeasure", "recall"] = "fmeasure") -> Metric:
@@ -114,7 +109,7 @@ def any_match() -> Metric:
 
     def measure(response: Response, question: Question) -> list[float] | None:
         weight = _weight(response, question)
-        return None if weight is None else [float(weight > 0)]
+        return None if weight is None else [float(weight[0] > 0)]
 
     return Metric("any_match", measure, applies_to=frozenset({WEIGHTS}))
 
@@ -125,24 +120,18 @@ def weighted_match() -> Metric:
     The weight is a share of the heaviest right answer's, so that the answer that most people give scores 1; `any_match`
     says what an answer contains.
     """
-
-    def measure(response: Response, question: Question) -> list[float] | None:
-        weight = _weight(response, question)
-        return None if weight is None else [weight]
-
-    return Metric("weighted_match", measure, interval="bootstrap", applies_to=frozenset({WEIGHTS}))
+    return Metric("weighted_match", _weight, interval="bootstrap", applies_to=frozenset({WEIGHTS}))
 
 
-def _weight(response: Response, question: Question) -> float | None:
-    """Returns the weight of the heaviest right answer that a response contains, or 0; None if none has a weight."""
+def _weight(response: Response, question: Question) -> list[float] | None:
+    """Measures the weight of the heaviest right answer that a response contains, or 0; None if none has a weight."""
     gold = question.gold
     if not (isinstance(gold, dict) and gold and all(isinstance(weight, float) for weight in gold.values())):
         return None
     text = str(response.answer or "")
     answered = set(words(text))
-    return max(
-        (w for right, w in gold.items() if set(words(right) or [right]) <= answered or right == text), default=0.0
-    )
+    contained = (w for right, w in gold.items() if set(words(right) or [right]) <= answered or right == text)
+    return [max(contained, default=0.0)]
 
 
 ABOVE = frozenset({230})  # Unicode's combining classes

@@ -14,7 +14,7 @@ from afrieval.models.model_identity import device_name
 from afrieval.models.registry import backend_of
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
-from afrieval.run.plan import first_tokens
+from afrieval.run.evaluate import first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
 from afrieval.scoring.texts import words
@@ -143,7 +143,7 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
 
     config = session.config
     ours = backend_of(config.model.model_type).has_engine
-    specs = chosen_tasks(config) if config.task_names else []
+    specs = chosen_tasks(config) if config.task.names else []
     return Estimate(
         str(config.model.model_name),
         sizes,

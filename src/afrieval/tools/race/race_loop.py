@@ -10,7 +10,7 @@ from afrieval._util.terminal import dollars, note
 from afrieval.analysis.race import Race, begun, looked_at
 from afrieval.analysis.ranks import PERCENT, Contest
 from afrieval.analysis.scores import ByQuestion
-from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.analysis.uncertainty import interval_of
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import unparsed_words
@@ -60,11 +60,10 @@ def run_race(setup: RaceSetup, most_requests: int | None, most_cost: float | Non
         for index in [index for index, race in enumerate(races) if not race.is_decided]:
             latest[index] = contests(setup, setup.courses[index], races[index], size)
             before, races[index] = races[index], looked_at(races[index], size, latest[index], setup.margin)
-            names, standings = [model.name for model in setup.models], races[index].latest
-            assert standings is not None
-            gone = [names[at] for at in before.still if at in races[index].left]
-            leads = f"{names[standings.best]} leads with {standings.scores[standings.best]:.1f}"
-            left = f"{listed(gone) if gone else 'none'} left, {len(races[index].still)} remain"
+            race, names = races[index], [model.name for model in setup.models]
+            gone = [names[at] for at in before.still if at in race.left]
+            leads = f"{names[race.best]} leads with {race.scores[race.best]:.1f}"
+            left = f"{listed(gone) if gone else 'none'} left, {len(race.still)} remain"
             note(f"{name}, {size:,} questions: {where(setup.courses[index])}{leads}; {left}")
             for line in unparsed_words(unparsed_in(setup, [latest[index]])):
                 note(line)
@@ -138,15 +137,14 @@ def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
     columns += [Column("requests", "amount"), SHARE, Column("outcome")]
     rows, verdicts, ends = list[list[Any]](), list[str](), list[int]()
     for course, race, latest in zip(setup.courses, outcome.races, outcome.contests, strict=True):
-        scores, best = (race.latest.scores, race.latest.best) if race.latest else ([], None)
-        order = sorted(range(len(scores)), key=lambda index: (index in race.left, index != best, -scores[index]))
-        for index in order:
+        of_all = [(index in race.left, index != race.best, -score, index) for index, score in enumerate(race.scores)]
+        for *_, index in sorted(of_all):
             model, sample, has_left = setup.models[index], race.sample_of(index), index in race.left
-            shares = [TaskWeight(each.weight, each.data, each.entries[index]) for each in latest]
+            shares = [each.share(index) for each in latest]
             requests, whole = (model.requests(course.test_sets, size) for size in (sample, setup.rows))
-            interval = interval_of(scores[index], shares, drawn=False)
+            interval = interval_of(shares, drawn=False)
             outcome_of = f"left at {sample:,}" if has_left else "best" if race.still == [index] else "may be the best"
-            leading = [course.language, model.name, scores[index], interval, race.ranks[index]]
+            leading = [course.language, model.name, race.scores[index], interval, race.ranks[index]]
             rows.append([*leading, sample, requests, requests / whole, outcome_of])
         ends += [len(rows) - 1] if by_language else []
         verdicts += [where(course) + verdict(setup, race, outcome.stopped)]
@@ -162,11 +160,11 @@ def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
 
 def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
     """Returns the verdict of a race, as a sentence."""
-    if race.latest is None:
+    if not race.scores:
         return f"Nothing was asked: {stopped}."
     names = [model.name for model in setup.models]
-    best, gone = names[race.latest.best], [names[at] for at in race.left]
-    others = [names[at] for at in race.still if at != race.latest.best]
+    best, gone = names[race.best], [names[at] for at in race.left]
+    others = [names[at] for at in race.still if at != race.best]
     if not others:
         return f"{best} is the best: {listed(gone)} {'are' if gone[1:] else 'is'} worse."
     if race.is_decided:
