@@ -240,6 +240,8 @@ class ByQuestion:
     unparsed: float = 0.0
     right: Values | None = None
 
+    is_known = True  # how sure the score is
+
     def __len__(self) -> int:
         return len(self.codes)
 
@@ -247,6 +249,16 @@ class ByQuestion:
         if not isinstance(other, ByQuestion):
             return NotImplemented
         return np.array_equal(self.codes, other.codes) and np.array_equal(self.scores, other.scores)
+
+    @property
+    def score(self) -> float:
+        """The mean over questions."""
+        return float(np.mean(self.scores))
+
+    @property
+    def if_right(self) -> "ByQuestion":
+        """The scores if unparsed answers were right; as they are unless these are many."""
+        return self if self.right is None else replace(self, scores=self.right)
 
     def times(self, factor: float) -> "ByQuestion":
         """Returns all scores times a factor."""

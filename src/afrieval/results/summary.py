@@ -17,9 +17,10 @@ from afrieval.scoring.labels import TOO_LONG
 from afrieval.scoring.responses import LOCAL, is_cut
 
 DESCRIBED = {column.name: column for column in (*KEY, METRIC, *SCORE, *CELL)}
-NAMED = ("task", "language", "prompt", "prompt_language")
-FIRST = (*NAMED, "metric", "score", "standard_error", "low", "high", "n", "n_defect", "selection", "looks")
-PARTS = ("macro", "parts")
+FIRST = (
+    *("task", "language", "prompt", "prompt_language", "metric"),
+    *("score", "standard_error", "low", "high", "n", "n_defect", "selection", "looks"),
+)
 
 
 def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> list[str]:
@@ -34,7 +35,7 @@ def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> 
         names |= {name: known.higher_is_better for name, known in cell.metrics.items() if name != cell.main}
     names |= {name: True for row in others for name in row if name not in (*FIRST, *names)}
     plain = sorted((name for name in names if name not in derived), key=lambda name: not names[name])
-    return [*FIRST, *plain, *PARTS, *derived]
+    return [*FIRST, *plain, "macro", "parts", *derived]
 
 
 def summary_row(cell: CellScores) -> Row:
