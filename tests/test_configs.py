@@ -9,7 +9,7 @@ import yaml
 
 from afrieval.models.registry import backend_of
 from afrieval.run.harness.plan import chat_notes, template_names
-from afrieval.run.plan import plan
+from afrieval.run.session import plan
 from afrieval.tasks.declaration.spec import load_task
 from tests.conftest import read_config
 

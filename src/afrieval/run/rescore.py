@@ -24,7 +24,7 @@ from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, software
 from afrieval.run.people_scores import with_people
-from afrieval.run.plan import CODED_TASKS
+from afrieval.run.session import CODED_TASKS
 from afrieval.scoring.learned import JUDGED, RATINGS, is_learned, with_learned
 from afrieval.scoring.user_code import FILES
 from afrieval.tasks.cells.cell import RunPart

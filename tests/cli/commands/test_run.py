@@ -12,7 +12,7 @@ from afrieval.results.cell_key import CellKey
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.run.manifest import default_folder
-from afrieval.run.plan import plan
+from afrieval.run.session import plan
 from afrieval.tasks.cells.task_cell import TaskCell
 
 ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
