@@ -59,11 +59,9 @@ class Loaded:
             log = logging.getLogger("lm_eval.models.huggingface")
             level = log.level
             log.setLevel(logging.ERROR)  # it warns of options that a loaded model does not take, and none is given
-            own = copy.deepcopy(tokenizer)
             try:
-                return HF(
-                    pretrained=model, tokenizer=own, softmax_dtype="float32", batch_size=size, max_batch_size=most
-                )
+                arguments = {"tokenizer": copy.deepcopy(tokenizer), "softmax_dtype": "float32"}
+                return HF(pretrained=model, **arguments, batch_size=size, max_batch_size=most)
             finally:
                 log.setLevel(level)
 

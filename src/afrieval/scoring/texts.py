@@ -2,11 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Any
-
-from afrieval.scoring.base import REFERENCES, Metric, Question, Response
 
 # Soft hyphen, joiners, zero-width blanks, marks of direction, byte order mark, variation selectors.
 _INVISIBLE = re.compile(
@@ -64,27 +62,6 @@ def references(gold: Any) -> list[str]:
     """Returns the right answers; empty if they are not texts."""
     texts = [gold] if isinstance(gold, str) else gold
     return texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else []
-
-
-def mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
-    """Returns the mean over documents of a score from 0 to 1 that compares an answer with a right one.
-
-    Of several right answers, the one with the highest score counts. An unparsed answer is an empty
-    text, with the score 0.
-
-    Args:
-        name: of the metric.
-        score: the answer and a right answer, neither empty, to a score.
-    """
-
-    def measure(response: Response, question: Question) -> list[float] | None:
-        golds = references(question.gold)
-        if not golds:
-            return None
-        answer = str(response.answer or "")
-        return [float(max(score(answer, gold) for gold in golds)) if answer else 0.0]
-
-    return Metric(name, measure, interval="bootstrap", applies_to=REFERENCES)
 
 
 LIKE = str.maketrans("‘’ʼʻ“”−", "''''\"\"-")

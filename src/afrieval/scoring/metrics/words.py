@@ -8,10 +8,26 @@ from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from afrieval.scoring.base import TEXT, WEIGHTS, Metric, Question, Response, ratio
-from afrieval.scoring.texts import mean_of_best, n_common, words, words_without_punctuation
+from afrieval.scoring.base import REFERENCES, TEXT, WEIGHTS, Metric, Question, Response, ratio
+from afrieval.scoring.texts import n_common, references, words, words_without_punctuation
 
 STEMMED = "rouge-score's own words, with Porter's stemmer"
+
+
+def _mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
+    """Returns the mean over documents of a score from 0 to 1 that compares an answer with a right one, neither empty.
+
+    Of several right answers, the one with the highest score counts. An unparsed answer is an empty text, and scores 0.
+    """
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        golds = references(question.gold)
+        if not golds:
+            return None
+        answer = str(response.answer or "")
+        return [float(max(score(answer, gold) for gold in golds)) if answer else 0.0]
+
+    return Metric(name, measure, interval="bootstrap", applies_to=REFERENCES)
 
 
 @cache
@@ -30,7 +46,7 @@ def _rouge(name: str, kind: str, stem: bool = False, part: Literal["fmeasure", "
             return float(answer.strip() == gold.strip())  # punctuation only
         return float(getattr(_scorer(kind, stem).score(gold, answer)[kind], part))
 
-    return replace(mean_of_best(name, score), signature=STEMMED if stem else "")
+    return replace(_mean_of_best(name, score), signature=STEMMED if stem else "")
 
 
 def rouge_1() -> Metric:
@@ -96,7 +112,7 @@ def token_f1() -> Metric:
             return float(answer.strip() == gold.strip())  # punctuation only
         return 2 * (a & b).total() / (a.total() + b.total())
 
-    return mean_of_best("token_f1", f1)
+    return _mean_of_best("token_f1", f1)
 
 
 def any_match() -> Metric:

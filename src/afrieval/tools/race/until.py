@@ -21,8 +21,7 @@ from afrieval.report.score_tables import unparsed_notes
 from afrieval.results.cell_scores import CellScores
 from afrieval.run.evaluate import evaluate, missing_cells
 from afrieval.run.finish import read_summary
-from afrieval.run.plan import plan
-from afrieval.run.session import Session
+from afrieval.run.session import Session, plan
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile, wilson
 from afrieval.scoring.statistics.looks import looks, up_to
 from afrieval.tasks.cells.cell import Cell
