@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from tests.analysis.cells import on_boards, scored
 
-from afrieval.analysis.entries import tasks_with_entries
+from afrieval.analysis.entries import PUBLISHED, tasks_with_entries
 from afrieval.analysis.leaderboard import averages, board, common_pairs, of_language, of_task
-from afrieval.analysis.published import PUBLISHED
 from afrieval.analysis.published_files import PublishedRow
 from afrieval.results.cell_scores import CellScores
 

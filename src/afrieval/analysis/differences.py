@@ -1,12 +1,13 @@
 """The difference of two sides on the same documents: its interval, its test, and what could have been detected."""
 
 import math
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from afrieval.analysis.scores import PromptMean
+from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.results.document_scores import Values
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values
 from afrieval.scoring.statistics.paired import PERMUTATIONS as SIGNS
@@ -20,30 +21,47 @@ from afrieval.scoring.statistics.paired import (
     smallest_mean,
     smallest_student,
 )
-from afrieval.scoring.statistics.tests import PERMUTATIONS, bonferroni, flips, swap_draws
+from afrieval.scoring.statistics.tests import PERMUTATIONS, bonferroni, flips, significant, swap_draws
 
 ENOUGH = 4  # draws over the level: up to two as extreme as the difference are then significant
 
 
-class Difference(NamedTuple):
-    """What is known of a difference.
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """What is known of the difference of two sides on the same documents.
 
     Attributes:
+        n: documents that both sides have.
         interval: holds at once with the other comparisons' intervals, and contains 0 if and only if `adjusted` is not
             below `LEVEL`; None if nothing shows how sure the difference is.
         p: exact McNemar where each document is right or wrong, else the paired permutation test.
         adjusted: for the number of comparisons.
-        detectable: the smallest true difference that would be found four times out of five.
+        detectable: the smallest true difference that would be found four times out of five, among so many comparisons.
         gained: documents that the second side has higher.
         lost: documents that it has lower.
+        floor: what the better side is not above, though the sides differ: a score that takes no reading.
     """
 
+    first: float
+    second: float
+    n: int
     interval: Interval | None
     p: float
     adjusted: float
     detectable: float
     gained: int
     lost: int
+    floor: Floor | None = None
+
+    @property
+    def difference(self) -> float:
+        """Second minus first."""
+        return self.second - self.first
+
+    @property
+    def differs(self) -> bool:
+        """Whether one side is higher beyond chance, if only by what takes no reading."""
+        return significant(self.adjusted)
 
 
 def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> Difference:
@@ -55,8 +73,9 @@ def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
         tests: how many comparisons are looked at together.
         seed: of permutations.
     """
+    metric, comparisons = first.metric, tests
     tests *= max(first.looks, second.looks)  # each look at a growing sample is another comparison
-    metric, level = first.metric, LEVEL / tests
+    level = LEVEL / tests
     gained, lost = flips(*_on_one_scale(first, second))
     test = paired_test(first, second, np.random.default_rng(seed), level)
     low, high = metric.bounds
@@ -70,7 +89,19 @@ def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
         detectable = smallest_flips(test.n, test.m, level)
     else:
         detectable = smallest_mean(differences, level, high - low)
-    return Difference(interval, test.p, bonferroni(test.p, tests), detectable, gained, lost)
+    adjusted, better = bonferroni(test.p, tests), max(first, second, key=lambda side: side.score)
+    return Difference(
+        first=first.score,
+        second=second.score,
+        n=len(first.ids),
+        interval=interval,
+        p=test.p,
+        adjusted=adjusted,
+        detectable=detectable,
+        gained=gained,
+        lost=lost,
+        floor=not_above(better, LEVEL / comparisons) if significant(adjusted) else None,
+    )
 
 
 def paired_test(

@@ -11,14 +11,14 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_sides, scaled
-from afrieval.analysis.published import AFROBENCH, PUBLISHED, prompts_of
-from afrieval.analysis.published_files import PublishedRow
+from afrieval.analysis.published_files import AFROBENCH, UNKNOWN, PublishedRow
 from afrieval.analysis.ranks import PERCENT, stated
-from afrieval.analysis.scores import ByQuestion, averaged
+from afrieval.analysis.scores import averaged
 from afrieval.analysis.suites import by_form, factor_of, percent
-from afrieval.analysis.uncertainty import ScoreWithoutDocuments, mean_of
+from afrieval.analysis.uncertainty import LanguageScores, ScoreWithoutDocuments
 from afrieval.analysis.verdicts import CHANCE, Floor, ScoredRows, by_quality, floor, rows_of
 from afrieval.languages import ENGLISH
+from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
@@ -27,6 +27,7 @@ from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.known_facts import known_defects, published_metric
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
+PUBLISHED = "published"  # how the prompt sets of published scores begin
 SourcedRow = tuple[PublishedRow, str]  # a row and its source
 
 
@@ -34,7 +35,8 @@ class LeaderboardModel(NamedTuple):
     """A model under one kind of prompts.
 
     Attributes:
-        prompt_set: of the suite or of the paper; or a name that begins with `PUBLISHED`.
+        prompt_set: of the suite or of the paper; or a name that begins with `PUBLISHED`: prompts of the suite, of
+            papers, and unknown ones are not averaged together.
         shots: None if it is not known.
         answer_form: empty if it is not known, or another one for each task.
         rows: the rows that its scores are on.
@@ -69,15 +71,10 @@ class TaskEntry(NamedTuple):
     interval: Interval | None
     n: int | None
     shares: Mapping[str, float]
-    scores: ByQuestion | ScoreWithoutDocuments
-    by_prompt: Mapping[str, ByQuestion | ScoreWithoutDocuments]
+    scores: LanguageScores
+    by_prompt: Mapping[str, LanguageScores]
     source: str
     unreviewed: bool | str = ""
-
-    @property
-    def prompts(self) -> list[str]:
-        """The prompts averaged over."""
-        return list(self.by_prompt)
 
 
 @dataclass(frozen=True)
@@ -113,21 +110,18 @@ class TaskEntries:
         """The lowest and the highest score in percent; empty if scores are not in percent."""
         return PERCENT if self.metric is None or percent(self.metric) else ()
 
-    def scores_of(
-        self, model: LeaderboardModel, languages: Sequence[str], best: bool
-    ) -> Mapping[str, ByQuestion | ScoreWithoutDocuments]:
+    def scores_of(self, model: LeaderboardModel, languages: Sequence[str], best: bool) -> Mapping[str, LanguageScores]:
         """Returns a model's scores in some languages, in percent; `best`: under the prompt whose mean is the best."""
         entries = {code: self.entries[model][code] for code in languages}
         prompts = set.intersection(*({*entry.by_prompt} for entry in entries.values())) if best else set()
         of_prompts = [{code: entry.by_prompt[prompt] for code, entry in entries.items()} for prompt in sorted(prompts)]
         whole = {code: entry.scores for code, entry in entries.items()}
-        return max(of_prompts, key=lambda by_code: np.mean([*map(mean_of, by_code.values())]), default=whole)
+        return max(of_prompts, key=lambda by_code: np.mean([of.score for of in by_code.values()]), default=whole)
 
     @property
     def is_sure(self) -> bool:
         """Whether the errors of all scores are known."""
-        all_scores = [entry.scores for of in self.entries.values() for entry in of.values()]
-        return not any(isinstance(scores, ScoreWithoutDocuments) and np.isnan(scores.error) for scores in all_scores)
+        return all(entry.scores.is_known for of in self.entries.values() for entry in of.values())
 
     @property
     def languages(self) -> list[str]:
@@ -239,13 +233,17 @@ def _entry(cells: list[CellScores], factor: float) -> TaskEntry:
 
 
 def _published(rows: list[SourcedRow], metric: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
+    whose = {SUITE: f"{PUBLISHED}, suite's prompts", UNKNOWN: f"{PUBLISHED}, prompt unknown"}
+
+    def model(pair: SourcedRow) -> LeaderboardModel:
+        row, prompts = pair[0], whose.get(pair[0].prompt.partition(" ")[0], PUBLISHED)
+        return LeaderboardModel(row.model, prompts, row.prompt_language, row.shots, "")
+
     entries: dict[LeaderboardModel, dict[str, TaskEntry]] = {}
-    sides = grouped(rows, lambda p: (p[0].model, prompts_of(p[0]), p[0].prompt_language, p[0].shots))
-    for (name, prompt_set, prompt_language, shots), of_side in sides.items():
-        model = LeaderboardModel(name, prompt_set, prompt_language, shots, "")
+    for side, of_side in grouped(rows, model).items():
         for code in dict.fromkeys(code for row, _ in of_side for code in row.scores):
             code_rows = [pair for pair in of_side if code in pair[0].scores]
-            entries.setdefault(model, {})[code] = _published_entry(code_rows, code, metric)
+            entries.setdefault(side, {})[code] = _published_entry(code_rows, code, metric)
     return entries
 
 

@@ -294,7 +294,7 @@ def _record(s: ModelStanding, entry: TaskEntry | None = None) -> dict[str, Any]:
     """Returns what tables have of a standing, by the names of their columns; `entry` is its score in a single pair."""
     head = {"model": s.side.name, "rank": s.rank, **{name: value_of(s.side, name) for name in HEADS}}
     numbers_of = {"score": s.score, "mean": s.score, "interval": s.interval, "pairs": len(s.pairs), "n": s.n}
-    of_entry = {"n": entry.n, "prompts": numbers(entry.prompts), "source": entry.source} if entry else {}
+    of_entry = {"n": entry.n, "prompts": numbers([*entry.by_prompt]), "source": entry.source} if entry else {}
     return {**head, **numbers_of, **of_entry}
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.published_comparison import over_prompts, with_english_prompts
+from afrieval.analysis.published import over_prompts, with_english_prompts
 from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.ranks import Rank, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
@@ -102,7 +102,7 @@ def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> 
         return []
     columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]
     columns += [Column("mean", "score"), Column("best", "score")]
-    lines = [[one.model, one.source, one.shots, one.prompts, one.mean, one.best] for one in models]
+    lines = [[one.model, one.source, one.shots, len(one.scores), one.mean, one.best] for one in models]
     notes = ["In percent, as published, with prompts of the paper, unless the source says otherwise.",
              "best: the prompt was chosen on test."]  # fmt: skip
     about = {"task": task, "language": language}

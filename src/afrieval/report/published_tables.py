@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from afrieval.analysis.entries import defective
-from afrieval.analysis.published import AFROBENCH, AuthorsAverage, averages
-from afrieval.analysis.published_comparison import as_published, on_same_prompts, standings
+from afrieval.analysis.published import as_published, on_same_prompts, standings
 from afrieval.analysis.published_evaluations import (
     by_run,
     is_other_model,
@@ -15,7 +14,7 @@ from afrieval.analysis.published_evaluations import (
     unparsed,
     verdicts,
 )
-from afrieval.analysis.published_files import PublishedRow
+from afrieval.analysis.published_files import AFROBENCH, PublishedRow
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, rows_of
 from afrieval.report.score_tables import INTERVAL, defective_column, metric_column, without
@@ -73,17 +72,18 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
         *([OTHER_PROMPTS] if any(model.source == "run" for model in models) else []),
         *(missing if lost else []),
         f"Published scores are {compared}",
-        *_inconsistent(averages(rows)[1]),
+        *_inconsistent(rows),
     ]
     title, about = f"{task}: runs and published scores", {"task": task}
-    table = Table("standing", title, columns, [list(model) for model in models], notes, about=about)
+    lines = [[of.model, of.source, of.shots, len(of.scores), of.best, of.mean] for of in models]
+    table = Table("standing", title, columns, lines, notes, about=about)
     return without(table, defective(task, cells, rows))
 
 
 def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
     """Returns the scores under each prompt of the paper that was run and published; None without one."""
-    scores, languages = on_same_prompts(cells, rows)
-    if not scores:
+    by_prompt, languages = on_same_prompts(cells, rows)
+    if not by_prompt:
         return None
     columns = [Column("prompt", "count"), Column("model"), Column("source"), Column("shots", "count")]
     columns += [Column("score", "score")]
@@ -92,34 +92,36 @@ def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow
         "Prompt 3 is paper3 of a run and prompt_3 of a published table.",
     ]
     title = f"{task}: runs and published scores, prompt by prompt"
-    table = Table("same prompts", title, columns, [list(of) for of in scores], notes, about={"task": task})
+    lines = [[n, of.model, of.source, of.shots, of.mean] for n, models in by_prompt.items() for of in models]
+    table = Table("same prompts", title, columns, lines, notes, about={"task": task})
     return without(table, defective(task, cells, rows))
 
 
 def _averages(task: str, rows: list[PublishedRow]) -> Table:
-    row_averages, wrong = averages(rows)
+    averaged = [row for row in rows if row.averaged]
     columns = [Column("model"), Column("prompt"), Column("languages", "count")]
     columns += [Column(AFROBENCH, "score"), Column("printed", "score")]
-    printed = [None if a.row.average is None else a.row.average / 100 for a in row_averages]
-    heads = [[a.row.model, a.row.prompt, len(a.languages), a.value / 100] for a in row_averages]
+    printed = [None if row.average is None else row.average / 100 for row in averaged]
+    heads = [[row.model, row.prompt, len(row.averaged), row.recomputed / 100] for row in averaged]
     cells = [[*place, of_row] for place, of_row in zip(heads, printed, strict=True)]
     notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
-    lost = len(rows) - len(row_averages)
+    lost = len(rows) - len(averaged)
     notes += [f"Not shown: {lost} of {len(rows)} rows, which have no other language."] if lost else []
     notes += [
         f"It includes {LANGUAGES[code].name}, which has a known defect of its data: {defect}."
         for code, defect in defective(task, [], rows).items()
     ]
     agree = ["All printed averages agree with it to 0.1."] if any(of_row is not None for of_row in printed) else []
-    notes += _inconsistent(wrong) or agree
+    notes += _inconsistent(rows) or agree
     return Table("published", f"{task}: published averages", columns, cells, notes, about={"task": task})
 
 
-def _inconsistent(wrong: list[AuthorsAverage]) -> list[str]:
+def _inconsistent(rows: list[PublishedRow]) -> list[str]:
     return [
-        f"Inconsistent: {a.row.model}, prompt {a.row.prompt}, prints an average of {a.row.average}; "
-        f"the mean of its scores is {a.value:.1f}."
-        for a in wrong
+        f"Inconsistent: {row.model}, prompt {row.prompt}, prints an average of {row.average}; "
+        f"the mean of its scores is {row.recomputed:.1f}."
+        for row in rows
+        if not row.is_consistent
     ]
 
 

@@ -53,7 +53,7 @@ def test_the_file_has_all_keys_of_the_recipe() -> None:
     [
         ("model_name", "me/llama", lambda c: c.model.model_name == "me/llama"),
         ("evals_dataset", "meta-llama/Llama-3.1-8B-evals", lambda c: str(c.task.evals_dataset).endswith("8B-evals")),
-        ("tasks", "meta_math, meta_gpqa", lambda c: c.task_names == ["meta_math", "meta_gpqa"]),
+        ("tasks", "meta_math, meta_gpqa", lambda c: c.task.names == ["meta_math", "meta_gpqa"]),
         ("tensor_parallel_size", 2, lambda c: c.model.backend_args["tensor_parallel_size"] == 2),
         ("data_parallel_size", 3, lambda c: c.model.backend_args["data_parallel_size"] == 3),
         ("gpu_memory_utilization", 0.5, lambda c: c.model.backend_args["gpu_memory_utilization"] == 0.5),

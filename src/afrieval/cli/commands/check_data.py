@@ -9,7 +9,7 @@ from afrieval.analysis.verdicts import language_baselines
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.tasks import CheckDataCommand
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.report.verdict_words import baseline_table
 from afrieval.tasks.data.baselines import FEWEST, store_baselines
 from afrieval.tasks.data.lock import read_lock
@@ -24,7 +24,8 @@ def main(argv: list[str]) -> int:
     options, settings = read_given(CheckDataCommand, argv, "check-data")
     config = run_config(settings, needs_model=False, needs_task=False)
     if options.baselines:
-        return _write_baselines(config, options)
+        specs = _tasks(config, lambda spec: spec.scoring.answer.has_choices and not spec.evals)
+        return _write_baselines(specs, config.task, config.data.source, options)
 
     tables, new = [], False
     for spec in _tasks(config, lambda spec: spec.parallel):
@@ -44,12 +45,11 @@ def main(argv: list[str]) -> int:
     return int(new)
 
 
-def _write_baselines(config: RunConfig, options: CheckDataCommand) -> int:
+def _write_baselines(specs: list[TaskSpec], task: TaskConfig, source: str, options: CheckDataCommand) -> int:
     """Prints the baselines of tasks, and stores them in the tasks' folders; returns the exit code."""
     tables = []
-    for spec in _tasks(config, lambda spec: spec.scoring.answer.has_choices and not spec.evals):
-        languages = named_languages(spec, config.task)
-        if not (baselines := language_baselines(spec, languages, config.data.source, read_lock())):
+    for spec in specs:
+        if not (baselines := language_baselines(spec, named_languages(spec, task), source, read_lock())):
             note(f"{spec.name}: no rows, or answers that are not choices")
             continue
         tables.append(baseline_table(spec.name, baselines))
@@ -63,7 +63,7 @@ def _write_baselines(config: RunConfig, options: CheckDataCommand) -> int:
 
 def _tasks(config: RunConfig, checked: Callable[[TaskSpec], object]) -> list[TaskSpec]:
     """Returns the named tasks, or all that can be checked and whose data the source has."""
-    if config.task_names:
+    if config.task.names:
         specs = chosen_tasks(config)
         for spec in specs:
             check_source(spec, config.data.source)

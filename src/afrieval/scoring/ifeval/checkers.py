@@ -7,8 +7,7 @@ arXiv 2311.07911; the harness' classes are its authors' own.
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,8 +15,6 @@ from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.scoring.ifeval.other_languages import Checker, counted, own_checker
 
-LETTER_FREQUENCY = "keywords:letter_frequency"
-NUMBER_SENTENCES, CAPITAL_WORDS = "length_constraints:number_sentences", "change_case:capital_word_frequency"
 DETECT_LANGUAGE = ("language:response_language", "change_case:english_capital", "change_case:english_lowercase")
 
 _LISTS = ("keywords", "forbidden_words")
@@ -57,23 +54,15 @@ def _registry() -> Mapping[str, Any]:
     When imported, the harness downloads the sentence model, or waits for a network and prints that it did; but it
     leaves that to the process of rank 0, which this one is not for as long as the import takes.
     """
-    with _environment("LOCAL_RANK", "1"):
+    before = os.environ.get("LOCAL_RANK")
+    os.environ["LOCAL_RANK"] = "1"
+    try:
         from lm_eval.tasks.ifeval.instructions_registry import INSTRUCTION_DICT
+    finally:
+        del os.environ["LOCAL_RANK"]
+        os.environ.update({} if before is None else {"LOCAL_RANK": before})
     checkers: Mapping[str, Any] = INSTRUCTION_DICT
     return checkers
-
-
-@contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
 
 
 def _build(instruction_id: str, arguments: dict[str, Any], language: str) -> Checker:
@@ -145,10 +134,6 @@ def _split_sentences() -> Callable[[str], list[str]]:
     return split
 
 
-def _number_sentences(num_sentences: int, relation: str) -> Checker:
-    return counted(lambda response: len(_split_sentences()(response)), num_sentences, relation)
-
-
 def _capital_words(capital_frequency: int, capital_relation: str) -> Checker:
     from nltk.tokenize import NLTKWordTokenizer
 
@@ -162,9 +147,11 @@ def _capital_words(capital_frequency: int, capital_relation: str) -> Checker:
 
 # The harness' own would need a model that nltk downloads, or count something else.
 _OWN: Mapping[str, Callable[..., Checker]] = {
-    LETTER_FREQUENCY: _letter_frequency,
-    NUMBER_SENTENCES: _number_sentences,
-    CAPITAL_WORDS: _capital_words,
+    "keywords:letter_frequency": _letter_frequency,
+    "length_constraints:number_sentences": lambda num_sentences, relation: counted(
+        lambda response: len(_split_sentences()(response)), num_sentences, relation
+    ),
+    "change_case:capital_word_frequency": _capital_words,
 }
 
 

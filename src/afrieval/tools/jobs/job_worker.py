@@ -15,7 +15,7 @@ from afrieval._util.signals import check, leave, listen, stoppable
 from afrieval._util.terminal import complain, note, prepare
 from afrieval.config.files import run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.exchange.loggers import checked
+from afrieval.exchange.loggers import check_loggers
 from afrieval.models.base import LanguageModel
 from afrieval.models.load import load_model
 from afrieval.models.loading import seed_libraries
@@ -145,7 +145,8 @@ def _failures(tracker: Tracker, number: int, models: Models) -> Iterator[None]:
 
 def _share(folder: Path, job: Job, number: int) -> RunShare:
     config = run_config(job.runs[number], needs_model=True)
-    return share_of_job(folder, job, plan_run(checked(config)))
+    check_loggers(config.loggers, config.task)
+    return share_of_job(folder, job, plan_run(config))
 
 
 def share_of_job(folder: Path, job: Job, session: Session) -> RunShare:

@@ -11,7 +11,7 @@ from afrieval.models.engine.packs import free_memory
 from afrieval.models.folder import model_folder
 from afrieval.models.model_identity import device_name
 from afrieval.models.registry import backend_of
-from afrieval.run.plan import first_tokens
+from afrieval.run.evaluate import first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Cell
@@ -142,7 +142,7 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
 
     config = session.config
     ours = backend_of(config.model.model_type).has_engine
-    specs = chosen_tasks(config) if config.task_names else []
+    specs = chosen_tasks(config) if config.task.names else []
     return Estimate(
         str(config.model.model_name),
         sizes,

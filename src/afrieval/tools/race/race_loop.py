@@ -112,10 +112,9 @@ def unparsed_in(setup: RaceSetup, contests: Iterable[Sequence[Contest]]) -> dict
 
 def _news(setup: RaceSetup, course_index: int, before: Race, race: Race) -> str:
     """Returns who leads after a look, and who left, as a sentence."""
-    assert race.latest is not None
-    names, best = [model.name for model in setup.models], race.latest.best
+    names, best = [model.name for model in setup.models], race.best
     gone = [names[at] for at in before.still if at in race.left]
-    leads = f"{names[best]} leads with {race.latest.scores[best]:.1f}"
+    leads = f"{names[best]} leads with {race.scores[best]:.1f}"
     left = f"{listed(gone)} left" if gone else "none left"
     return f"{where(setup.courses[course_index])}{leads}; {left}, {len(race.still)} remain"
 

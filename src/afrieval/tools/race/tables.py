@@ -6,7 +6,7 @@ from typing import Any
 from afrieval._util.terminal import dollars
 from afrieval.analysis.race import Race
 from afrieval.analysis.ranks import PERCENT, Contest
-from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.analysis.uncertainty import interval_of
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import unparsed_words
 from afrieval.report.table import Table
@@ -31,9 +31,8 @@ def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
     columns += [Column("requests", "amount"), SHARE, Column("outcome")]
     rows, verdicts, ends = list[list[Any]](), list[str](), list[int]()
     for course, race, contests in zip(setup.courses, outcome.races, outcome.contests, strict=True):
-        scores, best = (race.latest.scores, race.latest.best) if race.latest else ([], None)
-        order = sorted(range(len(scores)), key=lambda index: (index in race.left, index != best, -scores[index]))
-        rows += [_row(setup, course, race, contests, index) for index in order]
+        of_all = [(index in race.left, index != race.best, -score, index) for index, score in enumerate(race.scores)]
+        rows += [_row(setup, course, race, contests, index) for *_, index in sorted(of_all)]
         ends += [len(rows) - 1] if by_language else []
         verdicts += [where(course) + verdict(setup, race, outcome.stopped)]
     title = f"Race: {listed([*setup.models[0].options])}{' in each language' if by_language else ''}"
@@ -42,22 +41,21 @@ def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
 
 
 def _row(setup: RaceSetup, course: Course, race: Race, contests: Sequence[Contest], index: int) -> list[Any]:
-    assert race.latest is not None
-    model, score, sample = setup.models[index], race.latest.scores[index], race.sample_of(index)
-    shares = [TaskWeight(each.weight, each.data, each.entries[index]) for each in contests]
+    model, score, sample = setup.models[index], race.scores[index], race.sample_of(index)
+    shares = [each.share(index) for each in contests]
     requests, whole = (model.requests(course.test_sets, size) for size in (sample, setup.rows))
     outcome = f"left at {sample:,}" if index in race.left else "best" if race.still == [index] else "may be the best"
-    leading = [course.language, model.name, score, interval_of(score, shares, drawn=False), race.ranks[index]]
+    leading = [course.language, model.name, score, interval_of(shares, drawn=False), race.ranks[index]]
     return [*leading, sample, requests, requests / whole, outcome]
 
 
 def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
     """Returns the verdict of a race, as a sentence."""
-    if race.latest is None:
+    if not race.scores:
         return f"Nothing was asked: {stopped}."
     names = [model.name for model in setup.models]
-    best, gone = names[race.latest.best], [names[at] for at in race.left]
-    others = [names[at] for at in race.still if at != race.latest.best]
+    best, gone = names[race.best], [names[at] for at in race.left]
+    others = [names[at] for at in race.still if at != race.best]
     if not others:
         return f"{best} is the best: {listed(gone)} {'are' if gone[1:] else 'is'} worse."
     if race.is_decided:
