@@ -168,7 +168,6 @@ def _declared(record: dict[str, Any], *names: str) -> None:
     ("change", "problem"),
     [
         (lambda record: record.pop("declared"), "run.yaml does not have data of afrixnli as"),
-        (lambda record: record["declared"].pop("afrixnli"), "run.yaml does not have data of afrixnli as"),
         (lambda record: _declared(record, "metrics"), "run.yaml does not have metrics of afrixnli as"),
         (lambda record: _declared(record, "test_set"), "run.yaml does not have test_set of afrixnli as"),
         (lambda record: record["declared"]["afrixnli"]["labels"].pop(), "run.yaml does not have labels of afrixnli"),

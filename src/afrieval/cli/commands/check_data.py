@@ -30,13 +30,8 @@ def main(argv: list[str]) -> int:
     tables, new = [], False
     for spec in _tasks(config, lambda spec: spec.parallel):
         languages = named_languages(spec, config.task)
-        checked = check_data(spec, config.data.source, read_lock())
-        for code in set(config.task.demanded) - checked.languages:
-            problem = f"{config.data.source} has no rows of {spec.name} for {code}"
-            raise UserError(problem, f"remove {code} from task.languages, or name another --data.source")
-        for line in checked.notes:
-            note(f"{spec.name}: {line}")
-        findings = [finding for finding in checked.findings if finding.language in languages]
+        findings = check_data(spec, config.data.source, read_lock(), config.task.demanded)
+        findings = [finding for finding in findings if finding.language in languages]
         tables.append(finding_table(spec.name, findings, options.rows))
         above = [of for of in language_baselines(spec, languages, config.data.source, read_lock()) if of.above]
         tables += [baseline_table(spec.name, above)] if above else []
