@@ -144,14 +144,7 @@ def _check(config: RunConfig, needs_model: bool) -> None:
 def _model(
     model: Model, settings: ModelConfig, evaluation: EvalConfig, flags: list[str]
 ) -> Iterator[tuple[ModelConfig, Loaded | None]]:
-    """Yields a model's settings, and the model if it is loaded already.
-
-    Args:
-        model: as `evaluate` takes it.
-        settings: those of the options.
-        evaluation: settings of the evaluation.
-        flags: full names of the options.
-    """
+    """Yields a model's settings with those of the options, `flags` by name, and the model if it is loaded already."""
     names = {name.split(".")[1] for name in flags if name.startswith("model.")}
     changes = {name: getattr(settings, name) for name in names}
     if isinstance(model, tuple):

@@ -21,8 +21,8 @@ def cells(model: str, shares: Mapping[str, float], task: str = "afrixnli", **cha
     return [scored(answers(share), task, language=code, model=model, **changes) for code, share in shares.items()]
 
 
-def row(model: str, scores: dict[str, float], task: str = "afrixnli", prompt: str = "1") -> tuple[PublishedRow, str]:
-    return PublishedRow(task, model, prompt, 0, scores, None, 2), "afrixnli-0shot.csv"
+def row(model: str, scores: dict[str, float], task: str = "afrixnli", prompt: str = "1") -> PublishedRow:
+    return PublishedRow(task, model, prompt, 0, scores, None, 2, source="afrixnli-0shot.csv")
 
 
 def test_pairs_are_those_with_the_most_models_times_pairs() -> None:

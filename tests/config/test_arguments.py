@@ -165,6 +165,7 @@ BAD = {
     "member of a list": (["--task.prompts", "1,x"], '--task.prompts must be a whole number, not "x"', "whole number"),
     "broken list": (["--task.languages", "[yor"], '--task.languages must be a list, not "[yor"', "a list"),
     "nothing for a map": (["--model.backend_args=~"], "--model.backend_args must be a map", "a map"),
+    "bytes for a map": (["--model.backend_args=\udcff"], "--model.backend_args must be a map", "a map"),
     "number in another form": (["--eval.batch_size=1:30"], "eval.batch_size is '1:30'", "1 or more"),
     "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "leave it out"),
     "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),

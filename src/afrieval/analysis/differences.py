@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -131,7 +130,15 @@ def _of_draws(first: PromptMean, second: PromptMean, rng: np.random.Generator, l
     n = len(first.ids)
     if first.metric.is_mean:
         return of_signs(second.values - first.values, rng, level, draws)
-    swap = partial(_swapped, first, second)  # scores that are no means have to be computed again for each draw
+
+    def swap(swapped: Values) -> Values:
+        """Returns the difference where some documents' measures are on the other side, shape (b,)."""
+        ahead, behind = np.hstack([swapped, 1 - swapped]), np.hstack([1 - swapped, swapped])
+        both = map(np.concatenate, zip(first.measures, second.measures, strict=True))
+        score = first.metric.score
+        return np.asarray(np.mean([score(of, ahead) - score(of, behind) for of in both], axis=0))
+
+    # Scores that are no means have to be computed again for each draw.
     drawn = n * swap_draws(swap, n, rng, draws)
     total, differing = n * float(swap(np.zeros((1, n)))[0]), sum(flips(*_on_one_scale(first, second)))
     return of_draws(total, drawn, float(np.mean(drawn**2)), (n, differing), level)
@@ -139,17 +146,6 @@ def _of_draws(first: PromptMean, second: PromptMean, rng: np.random.Generator, l
 
 def _is_binary(first: PromptMean, second: PromptMean) -> bool:
     return first.metric.is_mean and set(np.unique([first.values, second.values])) <= {0.0, 1.0}
-
-
-def _swapped(first: PromptMean, second: PromptMean, swapped: Values) -> Values:
-    """Returns the difference where some documents' measures are on the other side, shape (b,)."""
-    metric, stays = first.metric, 1 - swapped
-    differences = []
-    for one, other in zip(first.measures, second.measures, strict=True):
-        both = np.concatenate([one, other])
-        ahead, behind = np.hstack([swapped, stays]), np.hstack([stays, swapped])
-        differences.append(metric.score(both, ahead) - metric.score(both, behind))
-    return np.asarray(np.mean(differences, axis=0))
 
 
 def _on_one_scale(first: PromptMean, second: PromptMean) -> tuple[Values, Values]:

@@ -28,7 +28,6 @@ from afrieval.tasks.declaration.known_facts import known_defects, published_metr
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
 PUBLISHED = "published"  # how the prompt sets of published scores begin
-SourcedRow = tuple[PublishedRow, str]  # a row and its source
 
 
 class LeaderboardModel(NamedTuple):
@@ -129,9 +128,9 @@ class TaskEntries:
         return sorted({code for of in self.entries.values() for code in of})
 
 
-def tasks_with_entries(cells: Sequence[CellScores], rows: Sequence[SourcedRow]) -> list[TaskEntries]:
+def tasks_with_entries(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> list[TaskEntries]:
     """Returns all tasks of runs and of published rows, sorted by name."""
-    run_cells, published = _by_task(by_quality(cells)), grouped(rows, lambda pair: pair[0].task)
+    run_cells, published = _by_task(by_quality(cells)), grouped(rows, lambda row: row.task)
     return [
         _task_entries(task, run_cells.get(task, {}), published.get(task, []))
         for task in sorted({*run_cells, *published})
@@ -152,7 +151,7 @@ def _by_task(cells: Sequence[CellScores]) -> dict[str, dict[LeaderboardModel, li
     return by_task
 
 
-def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], rows: list[SourcedRow]) -> TaskEntries:
+def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], rows: list[PublishedRow]) -> TaskEntries:
     all_cells = [cell for of in cells.values() for cell in of]
     name, metric = _metric(task, all_cells, rows)
     # Of an open task, cells have only the score that `by_quality` gave them.
@@ -172,9 +171,9 @@ def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], ro
     )
     hub = spec.data.hub if (spec := _spec(task)) else ""
     data = next((cell.data_set for cell in all_cells if cell.data_set), "") or hub or task
-    defects = defective(task, all_cells, [row for row, _ in rows])
+    defects = defective(task, all_cells, rows)
     chance = _chance(all_cells, metric, spec)
-    floors = {} if math.isnan(chance) else {code: Floor(CHANCE, 100 * chance) for row, _ in rows for code in row.scores}
+    floors = {} if math.isnan(chance) else {code: Floor(CHANCE, 100 * chance) for row in rows for code in row.scores}
     of_languages = grouped((cell for of in have.values() for cell in of), lambda cell: cell.language)
     for code, (first, *_) in of_languages.items():
         low = floor(averaged([first])) if factor > 0 and first.n else None
@@ -201,7 +200,7 @@ def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> d
     return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
 
 
-def _metric(task: str, cells: Sequence[CellScores], rows: list[SourcedRow]) -> tuple[str, Metric | None]:
+def _metric(task: str, cells: Sequence[CellScores], rows: list[PublishedRow]) -> tuple[str, Metric | None]:
     """Returns the metric of published scores where there are some, else the main one of most runs.
 
     One that ranks models is preferred.
@@ -209,7 +208,7 @@ def _metric(task: str, cells: Sequence[CellScores], rows: list[SourcedRow]) -> t
     counts = Counter((cell.metric.ranked, cell.main) for cell in cells)
     name = max(counts, key=lambda main: (main[0], counts[main]))[1] if counts else ""
     if rows:
-        name = rows[0][0].metric or (published_metric(task) if task in task_names() else name)
+        name = rows[0].metric or (published_metric(task) if task in task_names() else name)
     declared = spec.scoring.metrics if (spec := _spec(task)) else ()
     measured = [cell.metrics[name] for cell in cells if name in cell.metrics]
     return name, next(iter([*measured, *(metric for metric in declared if metric.name == name)]), None)
@@ -232,35 +231,35 @@ def _entry(cells: list[CellScores], factor: float) -> TaskEntry:
     return TaskEntry(mean.score, mean.interval, len(mean.ids), shares, scores, by_prompt, source, unreviewed)
 
 
-def _published(rows: list[SourcedRow], metric: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
+def _published(rows: list[PublishedRow], metric: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
     whose = {SUITE: f"{PUBLISHED}, suite's prompts", UNKNOWN: f"{PUBLISHED}, prompt unknown"}
 
-    def model(pair: SourcedRow) -> LeaderboardModel:
-        row, prompts = pair[0], whose.get(pair[0].prompt.partition(" ")[0], PUBLISHED)
+    def model(row: PublishedRow) -> LeaderboardModel:
+        prompts = whose.get(row.prompt.partition(" ")[0], PUBLISHED)
         return LeaderboardModel(row.model, prompts, row.prompt_language, row.shots, "")
 
     entries: dict[LeaderboardModel, dict[str, TaskEntry]] = {}
     for side, of_side in grouped(rows, model).items():
-        for code in dict.fromkeys(code for row, _ in of_side for code in row.scores):
-            code_rows = [pair for pair in of_side if code in pair[0].scores]
+        for code in dict.fromkeys(code for row in of_side for code in row.scores):
+            code_rows = [row for row in of_side if code in row.scores]
             entries.setdefault(side, {})[code] = _published_entry(code_rows, code, metric)
     return entries
 
 
-def _published_entry(rows: list[SourcedRow], code: str, metric: Metric | None) -> TaskEntry:
+def _published_entry(rows: list[PublishedRow], code: str, metric: Metric | None) -> TaskEntry:
     """Returns the mean over prompts, whose errors are taken to be the same in all of them."""
     is_accuracy = metric is not None and metric.is_mean and metric.interval == "wilson"
-    spec = _spec(rows[0][0].task)
+    spec = _spec(rows[0].task)
     whole = spec.data.rows_of(spec.data.evaluate, code) if spec else None
-    counts = [row.n.get(code, whole) for row, _ in rows]
+    counts = [row.n.get(code, whole) for row in rows]
     by_prompt = {}
-    for (row, _), n in zip(rows, counts, strict=True):
+    for row, n in zip(rows, counts, strict=True):
         share = row.scores[code] / 100
         error = 100 * stated(share, n).error if is_accuracy and n else np.nan
         by_prompt[row.prompt] = ScoreWithoutDocuments(100 * share, error, n or 0)
     prompt_scores = list(by_prompt.values())
     score, error = (float(np.mean([each[at] for each in prompt_scores])) for at in range(2))
-    sources = ", ".join(dict.fromkeys(source for _, source in rows))
+    sources = ", ".join(dict.fromkeys(row.source for row in rows))
     n = min((each.n for each in prompt_scores), default=0)
     highest = metric.bounds[1] if metric and np.isfinite(metric.bounds[1]) else 1.0
     interval = Interval(*(highest * end for end in wilson(n * score / 100, n))) if is_accuracy and n else None
@@ -268,7 +267,7 @@ def _published_entry(rows: list[SourcedRow], code: str, metric: Metric | None) -
         highest * score / 100,
         interval,
         n or None,
-        {row.prompt: row.scores[code] / 100 for row, _ in rows},
+        {row.prompt: row.scores[code] / 100 for row in rows},
         ScoreWithoutDocuments(score, error, n),
         by_prompt,
         sources,

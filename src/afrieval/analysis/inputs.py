@@ -67,13 +67,13 @@ class Gathered(NamedTuple):
 
     Attributes:
         cells: of our runs and of other programs' runs, each cell once.
-        rows: published rows, each with its source.
+        rows: published rows, with their sources.
         records: model to its runs, each with its place and what run.yaml says.
         settings: model to its runs of other programs, each with its place and the settings of its first cell.
     """
 
     cells: list[CellScores]
-    rows: list[tuple[PublishedRow, str]]
+    rows: list[PublishedRow]
     records: dict[str, list[tuple[str, RunRecord]]]
     settings: dict[str, list[tuple[str, Mapping[str, object]]]]
     left_out: list[LeftOut]

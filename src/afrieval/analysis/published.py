@@ -66,7 +66,7 @@ def _of_models(task: TaskEntries | None, languages: Sequence[str]) -> list[OverP
 
 def with_english_prompts(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> TaskEntries | None:
     """Returns the models of a task with English prompts, as published scores have; None without published scores."""
-    in_english = [(row, "") for row in rows if row.prompt_language == "eng"]
+    in_english = [row for row in rows if row.prompt_language == "eng"]
     with_english = [cell for cell in cells if cell.prompt_language == "eng"]
     return tasks_with_entries(with_english, in_english)[0] if in_english else None
 

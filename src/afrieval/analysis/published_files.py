@@ -48,6 +48,7 @@ class PublishedRow:
         prompt_language: `eng` or `native`; tables of papers have English prompts.
         metric: what the scores are; empty if it is the one that is usual for the task.
         n: by language, the number of documents, where it is known.
+        source: its file, as a leaderboard names it.
     """
 
     task: str
@@ -60,6 +61,7 @@ class PublishedRow:
     prompt_language: str = "eng"
     metric: str = ""
     n: dict[str, int] = field(default_factory=dict)
+    source: str = ""
 
     @property
     def averaged(self) -> list[str]:

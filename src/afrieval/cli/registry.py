@@ -27,10 +27,7 @@ GROUPS = {
     ORDER: {
         "score": ("tasks", "score stored answers again, after a metric or extractor was corrected"),
         "pack": ("exchange", "move the sample files of finished runs into one file each, or back"),
-        "check-runs": (
-            "exchange",
-            "say what keeps runs from a public board; write copies without texts of data sets",
-        ),
+        "check-runs": ("exchange", "say what keeps runs from a public board; write copies without texts of data sets"),
         "check-data": ("tasks", "look for defects in the data of tasks"),
         "review": ("tasks", "write or read sheets in which speakers review native prompts or rate answers"),
         "completion": ("exchange", "print a script that completes command lines in bash or zsh"),

@@ -223,7 +223,7 @@ def any_value(text: str) -> Any:
         return float(text)
     try:
         return parsed(text)[0] if text else text
-    except (yaml.YAMLError, RecursionError):
+    except (yaml.YAMLError, RecursionError, UnicodeEncodeError):  # the last for bytes of a path that are no text
         return text
 
 

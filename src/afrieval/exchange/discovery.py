@@ -176,7 +176,7 @@ def gathered(folder: Path, contents: ResultPaths, runs: dict[Path, RunFolder] | 
     folders = {} if runs is None else runs
     readable = readable_runs([folders.setdefault(path, RunFolder(path)) for path in contents.runs])
     left_out = [_left_out(path, why, folder) for path, why in (contents.unreadable | readable.left_out).items()]
-    cells, rows = readable.cells, list[tuple[PublishedRow, str]]()
+    cells, rows = readable.cells, list[PublishedRow]()
     for path in [*contents.foreign, *contents.published]:
         try:
             inputs = read_inputs([path])
@@ -187,7 +187,7 @@ def gathered(folder: Path, contents: ResultPaths, runs: dict[Path, RunFolder] | 
         if not inputs.foreign and not inputs.published:
             left_out.append(_left_out(path, "it has no score that can be used", folder))
         cells = [*cells, *inputs.foreign]
-        rows += [(row, _below(path, folder)) for row in inputs.published]
+        rows += [replace(row, source=_below(path, folder)) for row in inputs.published]
     once, twice = _once(cells, _dates(readable.records), folder)
     once_each, again = _rows_once(rows)
     others = readable.records.keys() - {cell.folder for cell in cells}
@@ -226,13 +226,13 @@ def _once(
     return chosen, notes
 
 
-def _rows_once(rows: Collection[tuple[PublishedRow, str]]) -> tuple[list[tuple[PublishedRow, str]], list[LeftOut]]:
+def _rows_once(rows: Collection[PublishedRow]) -> tuple[list[PublishedRow], list[LeftOut]]:
     """Returns published rows with each score once, from its first source, and notes on the others."""
     unique, lost = [], Counter[tuple[str, str]]()
-    for row, source, repeats in _with_repeats(rows):
+    for row, source, repeats in _with_repeats((row, row.source) for row in rows):
         lost.update((source, before) for before in repeats.values())
         if scores := {code: score for code, score in row.scores.items() if code not in repeats}:
-            unique.append((replace(row, scores=scores), source))
+            unique.append(replace(row, scores=scores))
     notes = {pair: f"{n} score{'s' * (n > 1)} of it: {pair[1]} has the same" for pair, n in lost.items()}
     return unique, [LeftOut(source, why) for (source, _), why in notes.items()]
 

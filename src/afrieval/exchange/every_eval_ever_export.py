@@ -113,9 +113,8 @@ def instance(line: Sample, cell: CellScores) -> Json:
     }
     # the database finds the same question elsewhere by a hash of this
     same = json.dumps({name: question[name] for name in ("raw", "reference")}, sort_keys=True, separators=(",", ":"))
-    bounded = all(
-        map(math.isfinite, cell.metric.bounds)
-    )  # where a score has no highest value, no answer is right by it
+    # where a score has no highest value, no answer is right by it
+    bounded = all(map(math.isfinite, cell.metric.bounds))
     measure = (line.get("measures") or {}).get(cell.main) or [0.0]
     score = document_score(line, cell.metric) if bounded else float(measure[0])
     right = bounded and cell.metric.higher_is_better and score >= RIGHT

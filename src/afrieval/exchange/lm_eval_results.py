@@ -50,9 +50,8 @@ def write_harness_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
 def _write(run: StoredRun, folder: Path) -> None:
     written = datetime.fromisoformat(run.visit["date"])
-    in_utc = written.replace(tzinfo=None) - (
-        written.utcoffset() or timedelta()
-    )  # without a time zone, as the harness has it
+    # without a time zone, as the harness has it
+    in_utc = written.replace(tzinfo=None) - (written.utcoffset() or timedelta())
     date = in_utc.isoformat(timespec="microseconds").replace(":", "-")
     hashes, configs = {}, {}
     for cell in run.cells:

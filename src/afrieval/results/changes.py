@@ -98,26 +98,24 @@ def moves(pairs: Iterable[Pair]) -> list[Move]:
     all_moves = []
     for members in groups.values():
         in_order = sorted(members, key=lambda pair: prompt_order(pair[1].prompt))
-        before, after = in_order[0]
-        all_moves += [_move(name, in_order) for name in dict.fromkeys([*after.metrics, *before.metrics])]
+        befores, nows = ([pair[side] for pair in in_order] for side in (0, 1))
+        for name in dict.fromkeys([*nows[0].metrics, *befores[0].metrics]):
+            steps = np.concatenate([_steps(name, *pair) for pair in in_order])
+            all_moves.append(
+                Move(
+                    task=nows[0].task,
+                    language=nows[0].language,
+                    prompt_language=nows[0].prompt_language,
+                    prompts=[cell.prompt for cell in nows],
+                    metric=nows[0].metrics.get(name) or befores[0].metrics[name],
+                    before=_mean(name, befores),
+                    after=_mean(name, nows),
+                    n=sum(cell.n for cell in nows),
+                    up=int((steps > 0).sum()),
+                    down=int((steps < 0).sum()),
+                )
+            )
     return [move for move in all_moves if move.up or move.down or not alike(move.before, move.after)]
-
-
-def _move(name: str, pairs: list[Pair]) -> Move:
-    befores, nows = ([pair[side] for pair in pairs] for side in (0, 1))
-    steps = np.concatenate([_steps(name, *pair) for pair in pairs])
-    return Move(
-        task=nows[0].task,
-        language=nows[0].language,
-        prompt_language=nows[0].prompt_language,
-        prompts=[cell.prompt for cell in nows],
-        metric=nows[0].metrics.get(name) or befores[0].metrics[name],
-        before=_mean(name, befores),
-        after=_mean(name, nows),
-        n=sum(cell.n for cell in nows),
-        up=int((steps > 0).sum()),
-        down=int((steps < 0).sum()),
-    )
 
 
 def _mean(name: str, cells: list[CellScores]) -> float | None:

@@ -189,20 +189,16 @@ def of_text(
     thought = "only" if thinking and not final.strip() else "ended" if final != text else ""
     if details.get("refused"):
         return Response(None, final, refused=True)
-    extracted, refused = _extracted(extract, final, question, context), False if details.keys() - LOCAL else None
-    answer, guessed = extracted if isinstance(extracted, Guess) else (extracted, "")
-    return Response(answer, final, guessed=guessed, refused=refused, cut=is_cut(details), thought=thought)
-
-
-def _extracted(extract: Extractor, text: str, question: Question, context: ExtractionContext) -> Any:
     with blaming(f"the extractor{question.about}", extract):
-        answer = extract(text, question, context)
+        extracted = extract(final, question, context)
     try:
-        json.dumps(answer)  # samples are written when all of a cell is scored, which is too late to find out
+        json.dumps(extracted)  # samples are written when all of a cell is scored, which is too late to find out
     except (TypeError, ValueError) as e:
-        reason = f"the extractor{question.about}, returns {shortened(repr(answer))}, which cannot be stored"
+        reason = f"the extractor{question.about}, returns {shortened(repr(extracted))}, which cannot be stored"
         raise UserError(f"{file_of(extract)}: {reason}", "return a text, a number, a list or a map") from e
-    return answer
+    answer, guessed = extracted if isinstance(extracted, Guess) else (extracted, "")
+    refused = False if details.keys() - LOCAL else None
+    return Response(answer, final, guessed=guessed, refused=refused, cut=is_cut(details), thought=thought)
 
 
 def measured(metric: Metric, response: Response, question: Question) -> list[float] | None:

@@ -30,7 +30,7 @@ SAID = {
     "plan demo afrixnli --data samples --sample ten": "such as 50",
     "plan demo mafand_to_eng --data samples --languages gez": "(gez)",
     "plan demo mmlu --data samples --languages hausa": "global_mmlu",
-    "prefetch --tasks afrimmlu --data samples": "--data.source hub",
+    "prefetch --tasks afrimmlu --data samples": "--data must be hub to prefetch, not 'samples'",
     "preview afrimmlu --data samples --languages yor --document -1": "--document must be 0 or more",
     "preview afrimmlu --data samples --languages yor --document 8": "has no document 8",
     "race demo --tasks afrixnli": "a race is between two models or more, but 1 is named",

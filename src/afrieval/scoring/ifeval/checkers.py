@@ -40,11 +40,25 @@ def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str, lang
         arguments = {name: whole(value) for name, value in kwargs.items() if value is not None}
         if language != ENGLISH:
             arguments = {name: _composed(value) for name, value in arguments.items()}
-        return _build(instruction_id, arguments, language)
+        instruction = _registry()[instruction_id](instruction_id)
+        names = instruction.get_instruction_args_keys()
+        if set(arguments) != set(names):  # what is missing or odd, the harness would replace by something random
+            raise ValueError(f"it takes {', '.join(names) or 'nothing'}")
+        for name, value in arguments.items():
+            _check_argument(name, value)
+        if not 1 <= arguments.get("nth_paragraph", 1) <= arguments.get("num_paragraphs", 1):
+            raise ValueError("there is no such paragraph")
+        if language != ENGLISH and (checker := own_checker(instruction_id, arguments, language)):
+            return checker
+        if instruction_id in _OWN:
+            return _OWN[instruction_id](**arguments)
+        instruction.build_description(**arguments)
     except (KeyError, ValueError) as e:
         raise UserError(
             f"{row}: {instruction_id} does not take {dict(kwargs)}: {e}", "take the rows of google/IFEval"
         ) from e
+    check: Checker = instruction.check_following
+    return _seeded(check) if instruction_id in DETECT_LANGUAGE else check
 
 
 @cache
@@ -63,28 +77,6 @@ def _registry() -> Mapping[str, Any]:
         os.environ.update({} if before is None else {"LOCAL_RANK": before})
     checkers: Mapping[str, Any] = INSTRUCTION_DICT
     return checkers
-
-
-def _build(instruction_id: str, arguments: dict[str, Any], language: str) -> Checker:
-    """Returns the checker; a ValueError or KeyError tells what of the arguments is wrong.
-
-    They are looked at first: what is missing or odd, the harness would replace by something random.
-    """
-    instruction = _registry()[instruction_id](instruction_id)
-    names = instruction.get_instruction_args_keys()
-    if set(arguments) != set(names):
-        raise ValueError(f"it takes {', '.join(names) or 'nothing'}")
-    for name, value in arguments.items():
-        _check_argument(name, value)
-    if not 1 <= arguments.get("nth_paragraph", 1) <= arguments.get("num_paragraphs", 1):
-        raise ValueError("there is no such paragraph")
-    if language != ENGLISH and (checker := own_checker(instruction_id, arguments, language)):
-        return checker
-    if instruction_id in _OWN:
-        return _OWN[instruction_id](**arguments)
-    instruction.build_description(**arguments)
-    check: Checker = instruction.check_following
-    return _seeded(check) if instruction_id in DETECT_LANGUAGE else check
 
 
 def whole(value: Any) -> Any:

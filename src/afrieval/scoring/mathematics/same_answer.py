@@ -190,17 +190,12 @@ def split(text: str) -> Parts:
         return "union", sets
     if len(items := _signed(_split_at(text, (",", ";")))) > 1:
         return "set", items
-    return _enclosed(text) or ("", [text])
-
-
-def _enclosed(text: str) -> Parts | None:
-    """Returns the parts of what stands in brackets; None if nothing does, or if the brackets only group."""
     braces = re.fullmatch(r"\\\{(.*)\\\}", text, re.DOTALL)
     if braces and braces[1].strip():
         return "set", _signed(_split_at(braces[1], (",", ";")))
     brackets = re.fullmatch(r"([(\[])(.*)([)\]])", text, re.DOTALL)
-    items = _split_at(brackets[2], (",", ";")) if brackets else []
-    return (brackets[1] + brackets[3], items) if brackets and len(items) > 1 else None
+    items = _split_at(brackets[2], (",", ";")) if brackets else []  # of one item, brackets only group
+    return (brackets[1] + brackets[3], items) if brackets and len(items) > 1 else ("", [text])
 
 
 def _split_at(text: str, marks: Sequence[str]) -> list[str]:
