@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from looks_simulated import answers, ends, of_suite, within
 
-from afrieval.analysis.race import current_standings
+from afrieval.analysis.race import begun, looked_at
 from afrieval.analysis.ranks import PERCENT, Contest, Rank, ranks
 from afrieval.analysis.scores import ByQuestion
 from afrieval.results.comparable_runs import read_runs
@@ -55,7 +55,7 @@ def race(right: Values, margins: Sequence[float] = (0.0,)) -> dict[float, End]:
         asked[running] = n
         contests = [contest(right, asked.tolist(), len(sizes))]
         for margin in sorted(set(margins) - set(ends), reverse=True):
-            found = current_standings(contests, margin)
+            found = looked_at(begun(len(right)), n, contests, margin)
             still = running & [rank.first == 1 for rank in found.ranks]
             still = still if still.any() else running
             if still.sum() > 1 and not np.all(found.within, where=still) and n < rows:

@@ -8,7 +8,7 @@ from typing import Any
 from site_markdown import facts, fenced, page, plain, table, toctree
 
 from afrieval._util.grouping import ranges
-from afrieval._util.yaml_files import read_map
+from afrieval._util.yaml_files import read_map_file
 from afrieval.config.files import shipped_suites
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.cell_scores import ACCURACY
@@ -239,4 +239,5 @@ def _of_meta(spec: TaskSpec) -> dict[str, list[dict[str, Any]]]:
 
 @cache
 def _evaluations() -> dict[str, Any]:
-    return read_map(PUBLISHED)
+    content: dict[str, Any] = read_map_file(PUBLISHED).content
+    return content

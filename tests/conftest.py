@@ -1,6 +1,7 @@
 """Shared by all tests: a place for the demo model, and a command line that runs in this process."""
 
 import atexit
+import csv
 import gc
 import hashlib
 import os
@@ -94,6 +95,7 @@ class Outcome(NamedTuple):
 
 
 Cli = Callable[..., Outcome]
+Refusal = Callable[..., str]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -211,9 +213,34 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     return run
 
 
+@pytest.fixture
+def refusal(cli: Cli) -> Refusal:
+    """Returns a function that runs `afrieval` with words that it refuses, and gives what it says: error and cure."""
+
+    def run(*words: object) -> str:
+        done = cli(*words)
+        assert done.code == 2 and "Traceback" not in done.err, done
+        assert [line.partition(": ")[0] for line in done.err.splitlines()[-2:]] == ["error", "hint"]
+        return done.err
+
+    return run
+
+
 def read_config(argv: list[str], *, command: str, needs_model: bool, kind: type = RunOptions) -> RunConfig:
     """Returns the config that a command makes of its words."""
     return run_config(read_given(kind, argv, command)[1], needs_model=needs_model)
+
+
+def content(*folders: Path | str) -> dict[str, bytes]:
+    """Returns what files in folders hold; the lock of a run is none of them."""
+    paths = [path for folder in folders for path in Path(folder).iterdir() if path.is_file() and path.name != ".lock"]
+    return {path.name if len(folders) == 1 else str(path): path.read_bytes() for path in paths}
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """Returns the rows of a CSV file by column."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def of_demo(*words: object, folder: Path) -> list[str]:

@@ -1,6 +1,5 @@
 """The Python API: the same runs as the command's, with the same numbers; a loaded model is left as it was."""
 
-import csv
 import random
 import signal
 import subprocess
@@ -16,7 +15,7 @@ import pytest
 import afrieval
 from afrieval.models.demo import demo_folder
 from afrieval.models.load import weights_digest
-from tests.conftest import Cli
+from tests.conftest import Cli, csv_rows
 from tests.models.tiny import tiny_llama, tiny_t5
 
 SMALL: Any = {"languages": "yor", "prompts": 1, "data_source": "samples", "limit": 2}
@@ -56,8 +55,10 @@ def test_all_public_names_are_there() -> None:
 
 
 def test_a_run_has_the_numbers_of_its_summary(run: afrieval.Run) -> None:
-    with (run.path / "summary.csv").open(encoding="utf-8") as file:
-        of_cells = [(r["language"], r["prompt_language"], float(r["score"]), int(r["n"])) for r in csv.DictReader(file)]
+    of_cells = [
+        (r["language"], r["prompt_language"], float(r["score"]), int(r["n"]))
+        for r in csv_rows(run.path / "summary.csv")
+    ]
     table = run.scores()
     assert len(of_cells) == 8 and len(table.rows) == 4
     for row in table.records():
@@ -209,6 +210,7 @@ ERRORS: dict[str, Callable[[], object]] = {
     "device must be text, not 3": lambda: afrieval.evaluate(afrieval.ModelConfig("demo", device=3), "afrixnli"),  # type: ignore[arg-type]
     "there is no run folder": lambda: afrieval.load_run("runs/nowhere"),
     "there is no run to compare": lambda: afrieval.compare([]),
+    "there is no run to show": lambda: afrieval.write_report([]),
     "has published scores, not a run": lambda: afrieval.compare("table.csv"),
     "compare: runs.0 must be a Run, text or a path, not 5 .give one run": lambda: afrieval.compare([5]),  # type: ignore[list-item]
 }

@@ -9,7 +9,7 @@ import yaml
 
 from afrieval.models.registry import backend_of
 from afrieval.run.harness.plan import chat_notes, template_names
-from afrieval.run.plan import plan
+from afrieval.run.session import plan
 from afrieval.tasks.declaration.spec import load_task
 from tests.conftest import read_config
 
@@ -47,7 +47,7 @@ def test_task_config_plans_cells(path: Path) -> None:
         assert path.stem in LLAMA3_SHOTS, "the tests below know it"
         return
     config = read_config(words, command="preview", needs_model=False)
-    of_tasks = [{*load_task(name).languages} for name in config.task_names]
+    of_tasks = [{*load_task(name).languages} for name in config.task.names]
     known = set.union(*of_tasks) if config.task.suite else set.intersection(*of_tasks)
     some = [code for code in ("yor", "swa", "eng") if code in known]
     words += ["--task.languages", ",".join(some)]  # ibo has no sample rows
@@ -72,7 +72,7 @@ def test_tasks_of_the_llama_recipe_are_the_harness_own() -> None:
         words = ["--task-config-yaml", str(ROOT / f"configs/tasks/{name}.yaml")]
         config = read_config(words, command="preview", needs_model=False)
         assert config.model.chat_template and config.eval.num_fewshot is None, "the task's own number holds"
-        for task in config.harness_names:
+        for task in config.task.harness_names:
             own = {
                 n
                 for p in known[task].parent.glob("*yaml")

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from afrieval.cli.registry import COMMANDS
-from afrieval.config.options import options_of
+from afrieval.config.options import RunOptions, options_of
 from afrieval.config.settings import RunConfig
-from afrieval.config.shared_options import Files
 from afrieval.config.short_form import full_name
 from afrieval.languages import LANGUAGES
 from afrieval.models.demo import demo_folder
@@ -62,7 +61,7 @@ def own_options(command: str) -> set[str]:
 
 
 def test_commands_use_options_that_exist() -> None:
-    settings = {option.name for kind in (RunConfig, Files) for option in options_of(kind)} | {"help", "debug"}
+    settings = {option.name for kind in (RunConfig, RunOptions) for option in options_of(kind)} | {"help", "debug"}
     known = {command: settings | own_options(command) for command in COMMANDS}
     for page, words in [(path.name, of) for path in PAGES for of in commands(path)]:
         command = words[1] if words[0] == "afrieval" else "run"

@@ -75,17 +75,6 @@ def test_nothing_else_is_changed(text: str) -> None:
     assert visible(text) == one_line(text) == text
 
 
-@given(anything | with_surrogates)
-def test_errors_are_two_lines(text: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace", newline="")
-        patch.setattr(sys, "stderr", stream)
-        complain(text, text)
-        stream.seek(0)
-        out = stream.read()
-    assert out.count("\n") == 2 and out.startswith("error: ") and "\nhint: " in out
-
-
 def test_a_note_about_a_megabyte_is_short(capsys: pytest.CaptureFixture[str]) -> None:
     complain("W" * 1_000_000, "hint")
     assert len(shown := capsys.readouterr().err) < 5_000 and "996,047 characters are not shown" in shown

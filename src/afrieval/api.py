@@ -17,7 +17,7 @@ from afrieval.analysis.published import check_published
 from afrieval.analysis.run_contrasts import all_contrasts, check_compared
 from afrieval.exchange.discovery import read_inputs
 from afrieval.exchange.readers import is_published
-from afrieval.report.comparison import breakdown_tables, contrast_tables, mean_tables, metrics_of, spread_tables
+from afrieval.report.comparison import breakdown_tables, contrast_tables, mean_tables, spread_tables
 from afrieval.report.html.report import report
 from afrieval.report.run_summary import one_table
 from afrieval.report.score_tables import naming_rows
@@ -191,7 +191,7 @@ class Comparison:
         """
         names = [published] if isinstance(published, str) else list(published)
         check_published(self._cells, names)
-        return self._named(breakdown_tables(self._cells, field, metrics_of(self._cells), names))
+        return self._named(breakdown_tables(self._cells, field, names))
 
     def _named(self, tables: Iterable[Table]) -> Tables:
         """Returns tables whose titles say which rows they are of."""

@@ -18,7 +18,7 @@ from afrieval.config.files import Settings, flat, parse, read_file, suite_file
 from afrieval.config.options import options_of
 from afrieval.config.settings import ChatTags, EvalConfig, ModelConfig, RunConfig
 from afrieval.config.short_form import DAILY, full_name, model_settings, task_settings
-from afrieval.exchange.loggers import checked, log_run
+from afrieval.exchange.loggers import check_loggers, log_run
 from afrieval.models.load import Loaded, left_as_it_was, same_random_numbers
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.finish import finish
@@ -87,7 +87,13 @@ def evaluate(model: Model, tasks: Names | None = None, *, chat_template: bool | 
     with _model(model, config.model, config.eval, list(flags)) as (of_model, loaded):
         config = replace(config, model=of_model)
         _check(config, needs_model=True)
-        return _run(config, loaded)
+        check_loggers(config.loggers, config.task)
+        with same_random_numbers(), open_run(config) as session:
+            ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None
+            evaluate_until(session, ready)
+            finish(session)
+            log_run(config, session.stored)
+    return Run(session.stored.path, config.reference)
 
 
 def _settings(options: Mapping[str, Any]) -> Settings:
@@ -95,9 +101,11 @@ def _settings(options: Mapping[str, Any]) -> Settings:
     options_by_name, settings = {option.name: option for option in options_of(RunConfig)}, Settings()
     for name, value in options.items():
         full = full_name(name, options_by_name)
-        section = next(filter(None, (_section(name, one) for one in options_by_name)), "")
+        # `prices` is the section `model.api.prices`, which `model.api.prices.input` is in
+        sections = (re.match(rf"(.*\.)?{re.escape(name)}(?=\.)", one) for one in options_by_name)
+        section = next(filter(None, sections), None)
         if full not in options_by_name and section and isinstance(value, Mapping):
-            settings |= _settings({f"{section}.{key}": of for key, of in value.items()})
+            settings |= _settings({f"{section[0]}.{key}": of for key, of in value.items()})
             continue
         if full not in options_by_name:
             names = ["model", "tasks", *DAILY, *(one.rpartition(".")[2] for one in options_by_name)]
@@ -108,12 +116,6 @@ def _settings(options: Mapping[str, Any]) -> Settings:
             one = [one] if option.members and not isinstance(one, str | Iterable) else one
             settings[full] = fitted(option.hint, name, _paths(one), "evaluate")
     return settings
-
-
-def _section(name: str, option: str) -> str:
-    """Returns the section that a name means, given an option in it: `prices` is `model.api.prices`; empty if none."""
-    match = re.match(rf"(.*\.)?{re.escape(name)}(?=\.)", option)
-    return match[0] if match else ""
 
 
 def _paths(value: Any) -> Any:
@@ -142,14 +144,7 @@ def _check(config: RunConfig, needs_model: bool) -> None:
 def _model(
     model: Model, settings: ModelConfig, evaluation: EvalConfig, flags: list[str]
 ) -> Iterator[tuple[ModelConfig, Loaded | None]]:
-    """Yields a model's settings, and the model if it is loaded already.
-
-    Args:
-        model: as `evaluate` takes it.
-        settings: those of the options.
-        evaluation: settings of the evaluation.
-        flags: full names of the options.
-    """
+    """Yields a model's settings with those of the options, `flags` by name, and the model if it is loaded already."""
     names = {name.split(".")[1] for name in flags if name.startswith("model.")}
     changes = {name: getattr(settings, name) for name in names}
     if isinstance(model, tuple):
@@ -162,12 +157,3 @@ def _model(
         yield replace(model, **changes), None
     else:
         yield settings, None
-
-
-def _run(config: RunConfig, loaded: "Loaded | None") -> Run:
-    with same_random_numbers(), open_run(checked(config)) as session:
-        ready = loaded.ready(config.model, config.eval) if loaded and missing_cells(session) else None
-        evaluate_until(session, ready)
-        finish(session)
-        log_run(config, session.stored)
-    return Run(session.stored.path, config.reference)

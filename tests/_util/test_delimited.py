@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afrieval._util.delimited import DOCUMENT, Sentence, parse_conll, parse_delimited
+from afrieval._util.delimited import parse_delimited
+from afrieval._util.tables import DEFECT, DOCUMENT, parse_conll
 
 HEADER = "question\tchoices\tanswer\tsubject"
 REST = "\t['a', 'b', 'c', 'd']\tB\tlaw"
@@ -119,7 +120,7 @@ def test_a_lone_carriage_return_is_text_where_the_header_ends_in_a_line_feed(cel
     for delimiter in "\t,":
         text = end.join(["a\tb\tc", f"1\t{cell}\t2", f"{cell}\t3\t4", "5\t6\t7", ""]).replace("\t", delimiter)
         assert parsed(text, delimiter) == [["1", enclosed, "2"], [enclosed, "3", "4"], ["5", "6", "7"]]
-    assert parse_conll(f"a O{end}Juma\r B{end}") == [Sentence(["a", "Juma\r"], ["O", "B"])]
+    assert parse_conll(f"a O{end}Juma\r B{end}") == [{"tokens": ["a", "Juma\r"], "tags": ["O", "B"]}]
 
 
 def test_all_ends_of_lines_count_where_the_header_ends_in_a_carriage_return() -> None:
@@ -179,7 +180,7 @@ def test_any_text_is_parsed_and_loses_no_line(text: str, delimiter: str) -> None
 
 
 TEXT = "Juma B-PER\nyuko O\n\nNg'ombe O\n, O\n"
-SENTENCES = [Sentence(["Juma", "yuko"], ["B-PER", "O"]), Sentence(["Ng'ombe", ","], ["O", "O"])]
+SENTENCES = [{"tokens": ["Juma", "yuko"], "tags": ["B-PER", "O"]}, {"tokens": ["Ng'ombe", ","], "tags": ["O", "O"]}]
 # All that may stand in a cell: no blank, tab or line end. No-break spaces and U+2028 are characters like others.
 cells = st.text(st.characters(exclude_characters=" \t\r\n", exclude_categories=["Cs"]), min_size=1, max_size=6)
 lines = st.tuples(cells.filter(lambda token: not token.startswith(DOCUMENT)), cells)
@@ -206,27 +207,29 @@ def test_a_text_without_sentences() -> None:
 )
 def test_a_line_without_a_tag_is_a_defect_of_its_sentence(line: str, found: str) -> None:
     before, damaged, after = parse_conll(f"a O\n\nb O\n{line}\nc O\n\nd O\n")
-    assert (before.defect, after.defect) == ("", "") and after.tokens == ["d"]
-    assert damaged.defect == f"line 4: {found} instead of a token and a tag"
+    assert DEFECT not in before and after == {"tokens": ["d"], "tags": ["O"]}
+    assert damaged[DEFECT] == f"line 4: {found} instead of a token and a tag"
 
 
 def test_a_token_may_contain_blanks_if_tabs_separate_columns() -> None:
-    assert parse_conll("10 000\tB-DATE\n") == [Sentence(["10 000"], ["B-DATE"])]
+    assert parse_conll("10 000\tB-DATE\n") == [{"tokens": ["10 000"], "tags": ["B-DATE"]}]
 
 
 def test_a_no_break_space_is_a_token() -> None:
-    assert parse_conll("\u00a0 O\n\u2028 O\n\u3000\tO\n") == [Sentence(["\u00a0", "\u2028", "\u3000"], ["O"] * 3)]
+    assert parse_conll("\u00a0 O\n\u2028 O\n\u3000\tO\n") == [
+        {"tokens": ["\u00a0", "\u2028", "\u3000"], "tags": ["O"] * 3}
+    ]
 
 
 @settings(max_examples=50)
 @given(st.lists(st.lists(lines, min_size=1), max_size=5), st.sampled_from("\t "), st.sampled_from(["\n", "\r\n"]))
 def test_what_is_written_is_parsed(sentences: list[list[tuple[str, str]]], separator: str, end: str) -> None:
     text = "".join("".join(separator.join(line) + end for line in sentence) + end for sentence in sentences)
-    assert [list(zip(s.tokens, s.tags, strict=True)) for s in parse_conll(text)] == sentences
-    assert not any(s.defect for s in parse_conll(text))
+    assert [list(zip(s["tokens"], s["tags"], strict=True)) for s in parse_conll(text)] == sentences
+    assert not any(DEFECT in s for s in parse_conll(text))
 
 
 @given(st.text(st.sampled_from("aO-, \t\r\n\u00a0")))
 def test_no_text_is_too_damaged(text: str) -> None:
     for sentence in parse_conll(text):
-        assert len(sentence.tokens) == len(sentence.tags) and (sentence.tokens or sentence.defect)
+        assert len(sentence["tokens"]) == len(sentence["tags"]) and (sentence["tokens"] or DEFECT in sentence)

@@ -6,13 +6,56 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests._util.hostile import ENDLESS, MEMORY, SHORT
 from tests.conftest import ROOT
 
 from afrieval._util.templates import WORKER, TemplateFault, ask, fill, is_plain, is_uniform, names
 from afrieval.tasks.declaration.spec import load_task, task_names
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages
 
+# Templates that fail, with words of the reason that is given, and ones that take memory or time without end.
+SHORT = {
+    "{{ 1 / 0 }}": "divides by zero", "{{ 1 is divisibleby 0 }}": "divides by zero",
+    "{{ nothing }}": "'nothing' is undefined", "{{ choices[9] }}": "no element 9",
+    "{{ labels.nothing }}": "no attribute 'nothing'",
+    "{{ question | nothing }}": "No filter named 'nothing', in line 1",
+    "{{ question is nothing }}": "No test named 'nothing'", "{{ choices | spaced }}": "'list' object",
+    "{{ 1 | lettered }}": "not iterable", "{{ choices | lettered(choices, choices) }}": "argument",
+    "{{ question + 1 }}": "can only concatenate str", "{{ question() }}": "not callable",
+    "{{ question.upper }}": "which is not text",
+    "{{ choices | map('upper') }}": "which is not text", "{{ '\\ud800' }}": "surrogates not allowed",
+    "{% for c in choices %}\ud800{% endfor %}": "surrogates not allowed",
+    "{{ none }}": "which is not text", "{{ 10.0 ** 1000 }}": "Numerical result out of range",
+    "{{ 10 ** 5000 }}": "4300 digits", "{{ lipsum(n=10**9) }}": "'lipsum' is undefined",
+    "{{ choices | random }}": "No filter named 'random'",
+    "{% for i in range(10**12) %}x{% endfor %}": "Range too big",
+    "{{ ''.__class__ }}": "unsafe", "{{ '{0.__class__}'.format(1) }}": "unsafe",
+    "{% include 'a.txt' %}": "include is not supported, in line 1",
+    "\n{% import 'a.txt' as a %}": "import is not supported, in line 2",
+    "{% from 'a.txt' import a %}": "import is not supported",
+    "{% if not question %}{% extends 'a.txt' %}{% endif %}": "extends is not supported",
+    "{{ question": "end of print statement", "{% if question %}": "Unexpected end of template",
+    "{% nothing %}": "unknown tag 'nothing', in line 1", "{# question": "Missing end of comment",
+    "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}": "calls itself endlessly",
+    "{% for c in choices recursive %}{{ loop(choices) }}{% endfor %}": "calls itself endlessly",
+    "{% block a %}{{ self.a() }}{% endblock %}": "calls itself endlessly",
+    "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}": "nested too deeply",
+    "{{ 1" + "+1" * 30000 + " }}": "nested too deeply",
+    "{{ question" + "|upper" * 1500 + " }}": "nested too deeply",
+    "{% if question %}" * 150 + "x" + "{% endif %}" * 150: "too many",
+    "x" * 100_001: "more than 100,000 characters",
+    "{% for c in question %}" * 4 + "x" * 1000 + "{% endfor %}" * 4: "has more than 10,000,000 characters",
+}  # fmt: skip
+LARGE = (
+    "{{ 'x' * 10**10 }}",
+    "{{ '%1000000000d' | format(1) }}",
+    "{{ choices | batch(10**9, 'x') | list }}",
+    "{% set x = 'x' * 1000 %}" + "{% set x = x ~ x %}" * 40 + "{{ x }}",
+)
+ENDLESS = (
+    "{{ 10 ** (10 ** 10) }}",
+    "{% for i in range(10**5) %}{% for j in range(10**5) %}{% endfor %}{% endfor %}",
+    "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
+)
 VALUES = {
     "question": "Kínni iyì p nínú 24 = 2p? " * 8,
     "choices": ["p = 4", "p = 8"],
@@ -38,7 +81,7 @@ def test_what_fails_says_why(source: str, reason: str) -> None:
 
 
 @linux
-@pytest.mark.parametrize("source", MEMORY)
+@pytest.mark.parametrize("source", LARGE)
 def test_what_needs_too_much_memory_says_so(source: str) -> None:
     assert "more than 512 MiB of memory" in faulty(source, 30).reason
 

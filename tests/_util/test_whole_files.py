@@ -3,14 +3,10 @@
 import errno
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
-from tests.conftest import ROOT
 
 from afrieval._util.errors import UserError
 from afrieval._util.whole_files import (
@@ -147,63 +143,20 @@ def test_a_signal_between_the_two_renames_leaves_the_old_pages(tmp_path: Path, m
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
-FILLED = """
-import os, signal, sys
-from pathlib import Path
-from afrieval._util.whole_files import filled
-with filled(Path(sys.argv[1])):
-    (Path(sys.argv[1]) / "half.csv").write_text("half")
-    (Path(sys.argv[1]) / "more").mkdir()
-    (Path(sys.argv[1]) / "more/half.csv").write_text("half")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-REPLACED = """
-import os, signal, sys
-from pathlib import Path
-from afrieval._util.whole_files import replace_folder
-from afrieval._util.whole_files import write_output
-folder, rename = Path(sys.argv[1]), Path.rename
-Path.rename = lambda path, target: (rename(path, target), os.kill(os.getpid(), signal.SIGKILL))
-os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
-replace_folder(folder, {"new.html": b"new"}, ".ours") if folder.is_dir() else write_output(folder, b"new")
-"""
-
-
-def killed(code: str, path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", code, path], env={**os.environ, "PYTHONPATH": str(ROOT / "src")})
-    assert done.returncode == -signal.SIGKILL
-
-
-@pytest.mark.parametrize("there", [False, True])
-def test_what_a_killed_process_left_of_a_filled_folder_is_removed(tmp_path: Path, there: bool) -> None:
+def test_one_process_fills_a_new_or_empty_folder(tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    if there:
-        folder.mkdir()
-    killed(FILLED, folder)
-    assert (folder / "half.csv").exists()
     with filled(folder):
         assert [path.name for path in folder.iterdir()] == [FILLING]
         with pytest.raises(UserError, match="another process writes to"), filled(folder):
             raise AssertionError("it is in use")
         (folder / "whole.csv").write_text("whole")
-    assert contents(folder) == {"whole.csv": "whole"}
     with pytest.raises(UserError, match="is not empty"), filled(folder):
         raise AssertionError("it has files")
     assert contents(folder) == {"whole.csv": "whole"}
 
 
-def test_what_a_killed_process_left_of_a_replaced_one_is_removed(tmp_path: Path) -> None:
-    folder = tmp_path / "site"
-    replace_folder(folder, {"old.html": b"old"}, MARKER)
-    killed(REPLACED, folder)
-    assert not folder.exists() and len([*tmp_path.iterdir()]) == 2, "killed between the two renames"
-    replace_folder(folder, {"new.html": b"new"}, MARKER)
-    assert contents(tmp_path) == {f"site/{MARKER}": "new.html\n", "site/new.html": "new"}
-
-
-def test_what_a_killed_process_left_of_a_file_is_removed(tmp_path: Path) -> None:
+def test_what_another_process_begins_is_left_while_it_lives(tmp_path: Path) -> None:
     path, other = tmp_path / "[a].html", tmp_path / f".[a].html.{os.getppid()}"
-    killed(REPLACED, path)
     other.write_text("of a process that lives")
     write_output(path, b"new")
     assert contents(tmp_path) == {"[a].html": "new", other.name: "of a process that lives"}

@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 
 from afrieval._util import yaml_files as module
 from afrieval._util.errors import UserError
-from afrieval._util.yaml_files import YamlFile, parsed, read_map, read_yaml
+from afrieval._util.yaml_files import YamlFile, parsed, read_map_file
 
 
 def written(folder: Path, text: str) -> Path:
@@ -57,13 +57,13 @@ BAD = {
 def test_what_cannot_be_used(tmp_path: Path, name: str) -> None:
     text, message = BAD[name]
     with pytest.raises(UserError, match=message) as caught:
-        read_map(written(tmp_path, text))
+        read_map_file(written(tmp_path, text))
     assert str(tmp_path) in caught.value.message and "\n" not in caught.value.message and caught.value.hint
 
 
 def test_dates_stay_texts_and_aliases_are_written_out(tmp_path: Path) -> None:
     text = "a: 2024-13-45\nb: 2024-01-01\nc: &c [1, true]\nd: *c\n1: yes\n"
-    assert read_map(written(tmp_path, text)) == {
+    assert read_map_file(written(tmp_path, text)).content == {
         "a": "2024-13-45",
         "b": "2024-01-01",
         "c": [1, True],
@@ -82,7 +82,7 @@ def test_places_have_lines() -> None:
 def test_a_file_that_is_not_there_has_a_hint(tmp_path: Path) -> None:
     written(tmp_path, "a: 1")
     with pytest.raises(UserError) as caught:
-        read_yaml(tmp_path / "xx.yaml")
+        read_map_file(tmp_path / "xx.yaml")
     assert caught.value.hint.startswith("did you mean x.yaml?")
 
 
@@ -90,7 +90,7 @@ def test_a_file_that_is_not_there_has_a_hint(tmp_path: Path) -> None:
 def test_any_text_is_a_map_or_a_user_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = written(tmp_path_factory.getbasetemp(), text)
     try:
-        assert isinstance(read_map(path), dict)
+        assert isinstance(read_map_file(path).content, dict)
     except UserError as e:
         assert "\n" not in e.message and e.hint
 
@@ -100,7 +100,7 @@ def test_the_nodes_of_large_files_are_not_kept(tmp_path: Path) -> None:
     kept = []
     for text in (small, large):
         before = module._parsed.cache_info().currsize
-        assert read_yaml(written(tmp_path, text)).line(("a", 0)) == 1
+        assert read_map_file(written(tmp_path, text)).line(("a", 0)) == 1
         kept.append(module._parsed.cache_info().currsize - before)
     assert kept == [1, 0]
 
@@ -117,4 +117,4 @@ def test_every_file_of_the_repository_reads_the_same_without_libyaml(monkeypatch
     for path in (path for folder in ("examples", ".github") for path in (ROOT / folder).rglob("*.y*ml")):
         yaml.load(path.read_text(encoding="utf-8"), yaml.SafeLoader)
     assert len(paths) > 400 and issubclass(slow._Loader, yaml.scanner.Scanner)
-    assert not [path for path in paths if slow.read_yaml(path).content != read_yaml(path).content]
+    assert not [path for path in paths if slow.read_map_file(path).content != read_map_file(path).content]

@@ -36,8 +36,8 @@ def scored(
     return CellScores(name="_".join(map(str, (task, *place))), task=task, ids=rows, **given)
 
 
-def on_boards(cells: Sequence[CellScores], rows: Sequence[tuple[PublishedRow, str]] = ()) -> Leaderboard:
-    """The leaderboard of cells and of published rows with their sources."""
+def on_boards(cells: Sequence[CellScores], rows: Sequence[PublishedRow] = ()) -> Leaderboard:
+    """The leaderboard of cells and of published rows."""
     return leaderboard(Gathered([*cells], [*rows], {}, {}, []))
 
 

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from tests.results.test_run_folder import line
+
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.sample_columns import cell_scores
 
@@ -20,20 +22,11 @@ def evaluation(
     """A cell whose documents have these scores, published verdicts and parts, a letter each."""
     lines = []
     for i, score in enumerate(scores):
-        place = {"task": task, "language": "eng", "prompt": 1, "prompt_language": "eng"}
-        scored = {} if score is None else {"acc": score, "unparsed": 0.0}
+        measures = None if score is None else {"acc": [score], "unparsed": [0.0]}
         verdict = verdicts[i] if verdicts else None
         told = {} if verdict is None else {"published_correct": verdict}
         part = {"part": parts[i]} if parts else {}
-        measures = {name: [value] for name, value in scored.items()}
-        line = {
-            "doc_id": i,
-            "metrics": list(scored),
-            "measures": measures,
-            "n_choices": 4,
-            "defect": "" if scored else "no gold",
-        }
-        lines.append({**line, **place, **scored, **told, **part})
+        lines.append(line(i, measures, task, language="eng", n_choices=4, **told, **part))
     known: Any = {"evals": EVALS, "macro": "subtask" if parts else None, "published": [], **declared}
     cell = cell_scores("c", lines)
     return replace(cell, model=model, declared=known)

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from tests.analysis.cells import on_boards, scored
 
-from afrieval.analysis.entries import tasks_with_entries
+from afrieval.analysis.entries import PUBLISHED, tasks_with_entries
 from afrieval.analysis.leaderboard import averages, board, common_pairs, of_language, of_task
-from afrieval.analysis.published import PUBLISHED
 from afrieval.analysis.published_files import PublishedRow
 from afrieval.results.cell_scores import CellScores
 
@@ -22,8 +21,8 @@ def cells(model: str, shares: Mapping[str, float], task: str = "afrixnli", **cha
     return [scored(answers(share), task, language=code, model=model, **changes) for code, share in shares.items()]
 
 
-def row(model: str, scores: dict[str, float], task: str = "afrixnli", prompt: str = "1") -> tuple[PublishedRow, str]:
-    return PublishedRow(task, model, prompt, 0, scores, None, 2), "afrixnli-0shot.csv"
+def row(model: str, scores: dict[str, float], task: str = "afrixnli", prompt: str = "1") -> PublishedRow:
+    return PublishedRow(task, model, prompt, 0, scores, None, 2, source="afrixnli-0shot.csv")
 
 
 def test_pairs_are_those_with_the_most_models_times_pairs() -> None:

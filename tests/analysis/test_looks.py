@@ -9,7 +9,7 @@ from tests.analysis.cells import named, scored
 
 from afrieval.analysis.differences import difference
 from afrieval.analysis.means import of_questions
-from afrieval.analysis.race import begun, current_standings
+from afrieval.analysis.race import begun
 from afrieval.analysis.race import looked_at as raced
 from afrieval.analysis.ranks import PERCENT, Contest, Rank, compared, ranks
 from afrieval.analysis.scores import ByQuestion, averaged
@@ -89,7 +89,7 @@ def test_a_mean_over_exactly_these_languages_is_as_sure_as_their_questions() -> 
     error = math.sqrt(sum(v.var(ddof=1) / len(v) for v in values)) / len(values)
     t = stats.t.ppf(1 - 0.05 / LOOKS / 2, sum(map(len, values)) - 1)
     assert half_width(shares, drawn=False) == pytest.approx(t * error)
-    interval = interval_of(45.0, shares, drawn=False)
+    interval = interval_of(shares, drawn=False)
     assert interval and interval.high - interval.low == pytest.approx(2 * t * error)
     rows = np.mean([of.scores for of in alike.values()], axis=0)  # whose languages share their questions
     t = stats.t.ppf(1 - 0.05 / LOOKS / 2, len(rows) - 1)
@@ -98,7 +98,7 @@ def test_a_mean_over_exactly_these_languages_is_as_sure_as_their_questions() -> 
 
 def test_means_that_are_all_right_are_not_certain() -> None:
     shares = [TaskWeight(1.0, "", {code: named({(code, i): 100.0 for i in range(50)}) for code in "ab"})]
-    interval = interval_of(100.0, shares, drawn=False)
+    interval = interval_of(shares, drawn=False)
     assert interval and interval.low < 95
 
 
@@ -135,10 +135,10 @@ def test_languages_that_are_not_drawn_leave_questions_only() -> None:
 
 
 def test_a_race_has_a_best_model_and_others_that_are_worse_or_within_the_margin() -> None:
-    found = current_standings([contest([0.50, 0.49, 0.30], LOOKS, 2000)], margin=3.0)
+    found = raced(begun(3), 1, [contest([0.50, 0.49, 0.30], LOOKS, 2000)], margin=3.0)
     assert found.ranks[2] == Rank(3, 3) and found.best == 0
     assert found.within == [True, True, False] and found.scores == sorted(found.scores, reverse=True)
-    few = current_standings([contest([0.50, 0.49, 0.45], LOOKS, 30)], margin=3.0)
+    few = raced(begun(3), 1, [contest([0.50, 0.49, 0.45], LOOKS, 30)], margin=3.0)
     assert few.within == [at == few.best for at in range(3)], "too few questions to know"
     assert set(few.ranks) == {Rank(1, 3)}
 
@@ -156,4 +156,4 @@ def test_a_model_that_has_left_stays_out_and_ranks_only_become_narrower() -> Non
 
 def test_a_few_equal_answers_do_not_show_that_models_are_close() -> None:
     few, many = (raced(begun(2), n, [contest([0.5, 0.5], LOOKS, n)], margin=2.0) for n in (50, 2000))
-    assert few.latest and not few.is_decided and many.is_decided and many.still == [0, 1]
+    assert few.scores and not few.is_decided and many.is_decided and many.still == [0, 1]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.analysis.cells import scored
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.matching import numbered
+from afrieval.analysis.means import numbered
 from afrieval.results.cell_scores import CellScores
 
 RNG = np.random.default_rng(6)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.cells import scored
+from tests.results.test_run_folder import line
 
 from afrieval.analysis.means import means
 from afrieval.analysis.scores import ByQuestion, by_language, by_question, question_positions
@@ -19,21 +20,9 @@ from afrieval.scoring.statistics.intervals import clustered_wilson, wilson
 
 
 def sample(doc_id: int, acc: float | None, **changes: Any) -> dict[str, Any]:
-    scored = {} if acc is None else {"acc": acc, "acc_norm": 1 - acc}
-    return {
-        "doc_id": doc_id,
-        "task": "afrimmlu",
-        "language": "yor",
-        "prompt": 1,
-        "prompt_language": "eng",
-        "metrics": list(scored),
-        "measures": {name: [value] for name, value in scored.items()},
-        "resps": [] if acc is None else [[[-1.0, False, 1]]] * 4,
-        "n_choices": 4,
-        "defect": "",
-        **scored,
-        **changes,
-    }
+    measures = None if acc is None else {"acc": [acc], "acc_norm": [1 - acc]}
+    resps = [[[-1.0, False, 1]]] * 4 if measures else []
+    return line(doc_id, measures, "afrimmlu", resps=resps, n_choices=4, **changes)
 
 
 def cell(scores: list[float | None], **changes: Any) -> CellScores:

@@ -8,7 +8,7 @@ import pytest
 from tests.analysis.cells import scored
 
 from afrieval.analysis.contrasts import contrasts
-from afrieval.analysis.race import begun, current_standings, looked_at
+from afrieval.analysis.race import begun, looked_at
 from afrieval.analysis.ranks import PERCENT, Contest, Rank, contest, ranked
 from afrieval.analysis.run_contrasts import average_differences
 from afrieval.analysis.scores import averaged, by_question
@@ -180,7 +180,7 @@ def test_a_race_ends_only_if_unparsed_answers_of_no_side_could_change_it() -> No
     sides = [by_question(np.arange(n), np.zeros(n, int), scores) for scores in (first, second)]
     for right, within in ((None, True), (np.where(none, 100.0, second), False)):
         entries = [{"hau": sides[0]}, {"hau": replace(sides[1], right=right)}]
-        assert current_standings([Contest(1.0, "t", entries, PERCENT)], margin=5.0).within == [True, within]
+        assert looked_at(begun(2), 1, [Contest(1.0, "t", entries, PERCENT)], margin=5.0).within == [True, within]
 
 
 def test_no_model_is_above_chance_only_as_unparsed_answers_count_as_wrong() -> None:

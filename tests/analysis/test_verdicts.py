@@ -134,8 +134,7 @@ def test_a_mean_over_languages_is_held_against_the_mean_of_floors() -> None:
 
 def test_nearly_all_answers_the_same_is_said() -> None:
     most = np.where(np.arange(200) < 190, 2, 0)
-    ((_, answer, share),) = one_answer([labelled(most), labelled(UNEVEN)])
-    assert (answer, share) == (2, 0.95)
+    assert one_answer(labelled(most)) == (2, 0.95) and one_answer(labelled(UNEVEN)) is None
     said = "Nearly all answers are the same with 1 of 2 prompts, such as Yoruba, English prompt 1: positive (95%)."
     assert one_answer_notes([labelled(most), labelled(UNEVEN)]) == [said] and one_answer_notes([labelled(UNEVEN)]) == []
 

@@ -38,7 +38,7 @@ def test_task_file_beats_model_file_and_flags_beat_both(files: tuple[Path, Path]
     words = ["--model-config-yaml", str(files[0]), "--task-config-yaml", str(files[1])]
     config = read(*words)
     assert (config.eval.num_fewshot, config.eval.limit, config.model.dtype) == (2, 7, "float16")
-    assert config.task_names == ["afrixnli"] and config.task.languages == ["yor"]
+    assert config.task.names == ["afrixnli"] and config.task.languages == ["yor"]
     for flags in (["--eval.num_fewshot", "5", *words], [*words, "--eval.num_fewshot", "5"]):
         assert read(*flags).eval.num_fewshot == 5
 
@@ -54,29 +54,6 @@ def test_the_chat_template_of_a_task_beats_the_models_and_flags_beat_both(files:
         for flags in (["--model.chat_template", str(of_model)], [f"--model.chat-template={of_model}"]):
             assert read(*flags, *words).model.chat_template is of_model
         task.write_text("task_name: afrixnli\n")
-
-
-BAD_MODEL_MAPS = {
-    "another key": ("model: {chat_template: true, dtype: float16}", "unknown key 'model.dtype'", "chat_template"),
-    "unknown key": ("model: {chat_templat: true}", "unknown key 'model.chat_templat'", "did you mean chat_template?"),
-    "no map": ("model: true", "model must be a map, not true", "write a map"),
-    "nothing": ("eval:", "eval must be a map, not null", "leave the key out"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_MODEL_MAPS)
-def test_refuses_a_task_file_with_a_model_map(name: str, tmp_path: Path) -> None:
-    text, message, hint = BAD_MODEL_MAPS[name]
-    path = tmp_path / "task.yaml"
-    path.write_text(f"task_name: afrixnli\n{text}\n")
-    error = refused("--model.model_name", "demo", "--task-config-yaml", str(path))
-    assert str(path) in error.message and message in error.message and hint in error.hint
-
-
-def test_a_model_file_has_no_model_map(tmp_path: Path) -> None:
-    path = tmp_path / "model.yaml"
-    path.write_text("model_name: m\nmodel: {chat_template: true}\n")
-    assert "unknown key 'model'" in refused("--task.task_name", "a", "--model-config-yaml", str(path)).message
 
 
 def test_dashes_underscores_and_equals_signs_are_one() -> None:
@@ -97,7 +74,7 @@ def test_lists_with_and_without_brackets() -> None:
     for text in ("yor,hau", "[yor, hau]", "[yor,hau]"):
         assert read(*ENOUGH, "--task.languages", text).task.languages == ["yor", "hau"]
     assert read(*ENOUGH, "--task.prompts", "2").task.prompts == [2]
-    assert read("--model.model_name", "m", "--task.task_name", "a,b,a").task_names == ["a", "b"], "twice runs once"
+    assert read("--model.model_name", "m", "--task.task_name", "a,b,a").task.names == ["a", "b"], "twice runs once"
 
 
 def test_backend_arguments_together_and_one_by_one(tmp_path: Path) -> None:
@@ -188,6 +165,7 @@ BAD = {
     "member of a list": (["--task.prompts", "1,x"], '--task.prompts must be a whole number, not "x"', "whole number"),
     "broken list": (["--task.languages", "[yor"], '--task.languages must be a list, not "[yor"', "a list"),
     "nothing for a map": (["--model.backend_args=~"], "--model.backend_args must be a map", "a map"),
+    "bytes for a map": (["--model.backend_args=\udcff"], "--model.backend_args must be a map", "a map"),
     "number in another form": (["--eval.batch_size=1:30"], "eval.batch_size is '1:30'", "1 or more"),
     "no mark": (["--model.thinking_end="], "model.thinking_end is empty", "leave it out"),
     "missing file": (["--model-config-yaml", "configs/models/dmo.yaml"], "dmo.yaml", "demo.yaml"),
@@ -203,29 +181,6 @@ def test_refuses(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\n" not in error.message + error.hint
 
 
-def test_refuses_no_model_and_no_task() -> None:
-    assert "no model" in refused("--task.task_name", "afrimmlu").message
-    assert "no task" in refused("--model.model_name", "demo").message
-    config = read_config(["--task.task_name", "afrimmlu"], command="preview", needs_model=False)
-    assert config.model.model_name is None
-
-
-BAD_FILES = {
-    "empty file": ("", "is empty", "configs/"), "a list": ("- a\n", "not a map", "configs/"),
-    "broken YAML": ("model_name: x\ndtype: [a\nb: c\n", "line 3", "correct that line"),
-    "unknown key": ("model_nam: x\n", "unknown key 'model_nam'", "model_name"),
-    "unknown eval key": (
-        "model_name: x\neval: {num_shots: 1}\n", "line 2: unknown key 'eval.num_shots'", "num_fewshot",
-    ),
-    "wrong type": ("model_name: x\ntrust_remote_code: 3\n", "line 2: trust_remote_code must be true or", "true or"),
-    "no value in eval": (
-        "model_name: x\neval: {random_seed: }\n", "random_seed must be a whole number, not null", "leave",
-    ),
-    "number for text": ("model_name: 5\n", "model_name must be text, not 5", "quotes"),
-    "language names": ("model_name: x\nlanguages_supported: [Yorba]\n", "languages_supported has 'Yorba'", "yor"),
-}  # fmt: skip
-
-
 def test_a_long_value_is_shown_by_its_ends() -> None:
     error = refused("--model.engine", "9" * 5000)
     assert error.message.startswith("--model.engine must be auto, tree or plain, not ") and len(error.message) < 250
@@ -239,16 +194,6 @@ def test_a_file_that_cannot_be_used_is_not_suggested_in_its_own_place(tmp_path: 
     path.unlink()
     path.symlink_to(tmp_path / "missing.yaml")
     assert refused("--model-config-yaml", str(path)).hint == "check the path"
-
-
-@pytest.mark.parametrize("name", BAD_FILES)
-def test_refuses_file(name: str, tmp_path: Path) -> None:
-    text, message, hint = BAD_FILES[name]
-    path = tmp_path / "bad.yaml"
-    path.write_text(text)
-    error = refused("--task.task_name", "afrimmlu", "--model-config-yaml", str(path))
-    assert name == "language names" or str(path) in error.message
-    assert message in error.message and hint in error.hint
 
 
 def test_options_of_an_extractor(tmp_path: Path) -> None:
@@ -300,3 +245,32 @@ def test_the_name_of_a_configuration_is_no_file_of_settings() -> None:
     assert options.new.config == "hau"
     with pytest.raises(UserError, match=r"mine\.yaml"):
         read("--config", "mine.yaml")
+
+
+BAD_FILES = {
+    "empty file": ("model", "", "is empty", "configs/"),
+    "a list": ("model", "- a\n", "not a map", "configs/"),
+    "broken YAML": ("model", "dtype: [a\nb: c\n", "line 3", "correct that line"),
+    "unknown key": ("model", "model_nam: x\n", "unknown key 'model_nam'", "model_name"),
+    "unknown eval key": ("model", "eval: {num_shots: 1}\n", "line 2: unknown key 'eval.num_shots'", "num_fewshot"),
+    "wrong type": ("model", "parallelize: 3\n", "line 2: parallelize must be true or", "true or"),
+    "no value in eval": ("model", "eval: {random_seed: }\n", "random_seed must be a whole number, not null", "leave"),
+    "number for text": ("model", "revision: 5\n", "revision must be text, not 5", "quotes"),
+    "language names": ("model", "languages_supported: [Yorba]\n", "languages_supported has 'Yorba'", "yor"),
+    "a model in a model file": ("model", "model: {chat_template: true}\n", "unknown key 'model'", ""),
+    "another key": ("task", "model: {chat_template: true, dtype: auto}\n", "unknown key 'model.dtype'", "chat_"),
+    "a misspelt key": ("task", "model: {chat_templat: true}", "unknown key 'model.chat_templat'", "did you mean"),
+    "no map": ("task", "model: true", "model must be a map, not true", "write a map"),
+    "nothing": ("task", "eval:", "eval must be a map, not null", "leave the key out"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_refuses_file(name: str, tmp_path: Path) -> None:
+    section, text, message, hint = BAD_FILES[name]
+    path, other = tmp_path / "bad.yaml", {"model": "task", "task": "model"}[section]
+    start = "" if name in ("empty file", "a list", "unknown key") else f"{section}_name: afrixnli\n"
+    path.write_text(f"{start}{text}")
+    error = refused(f"--{other}.{other}_name", "demo", f"--{section}-config-yaml", str(path))
+    assert name == "language names" or str(path) in error.message
+    assert message in error.message and hint in error.hint

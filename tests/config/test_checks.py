@@ -21,9 +21,9 @@ def read(folder: Path, text: str, *words: str) -> RunConfig:
 
 
 def test_the_tasks_of_a_suite_are_those_of_its_groups_unless_some_are_named(tmp_path: Path) -> None:
-    assert read(tmp_path, SUITE).task_names == ["afrixnli", "afrimgsm", "afrimgsm_cot"]
+    assert read(tmp_path, SUITE).task.names == ["afrixnli", "afrimgsm", "afrimgsm_cot"]
     some = read(tmp_path, SUITE, "--task.task_name", "afrimgsm,afrixnli")
-    assert some.task_names == ["afrimgsm", "afrixnli"] and len(some.task.groups) == 2
+    assert some.task.names == ["afrimgsm", "afrixnli"] and len(some.task.groups) == 2
 
 
 def test_languages_of_a_suite_are_not_demanded(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """The `.eval_results` of a model: an entry per language, a file per variant."""
 
-import csv
 import json
 import shutil
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import yaml
 from huggingface_hub import parse_eval_result_entries
-from tests.conftest import Cli
+from tests.conftest import Cli, csv_rows
 from tests.exchange.conftest import declared_as
 
 from afrieval.addons.readers.every_eval_ever import READER
@@ -87,5 +86,4 @@ def test_the_suite_s_own_rows_are_no_result_of_a_data_set(cli: Cli, choices: Pat
     assert cli("export", "--to", "harness-results", tmp_path / "results", "--run", run).code == 0
     assert all(cell.own_rows for cell in read_inputs([tmp_path / "results/demo"]).foreign)
     assert cli("export", "--to", "csv", tmp_path / "tables", "--run", run).code == 0
-    with next(tmp_path.glob("tables/*scores.csv")).open(encoding="utf-8", newline="") as file:
-        assert {row["sample_rows"] for row in csv.DictReader(file)} == {"True"}
+    assert {row["sample_rows"] for row in csv_rows(next(tmp_path.glob("tables/*scores.csv")))} == {"True"}

@@ -14,14 +14,14 @@ from lm_eval.utils import (
 from tests.conftest import Cli
 from tests.exchange.conftest import run_demo
 
-from afrieval.exchange.lm_eval_runs import is_lm_eval, lm_eval_cells
+from afrieval.exchange.lm_eval_runs import READER
 from afrieval.results.comparable_runs import read_runs
 
 
 def test_scores_read_back_equal(cli: Cli, choices: Path, tmp_path: Path) -> None:
     done = cli("export", "--to", "harness-results", tmp_path / "out", "--run", choices)
-    assert done.code == 0 and is_lm_eval(tmp_path / "out/demo"), done.err
-    ours, theirs = ({c.name: c for c in cells} for cells in (read_runs([choices]), lm_eval_cells(tmp_path / "out")))
+    assert done.code == 0 and READER.wrote(tmp_path / "out/demo"), done.err
+    ours, theirs = ({c.name: c for c in cells} for cells in (read_runs([choices]), READER.read(tmp_path / "out")))
     assert set(ours) == set(theirs)
     for name, cell in ours.items():
         other = theirs[name]

@@ -19,7 +19,7 @@ from afrieval.analysis.scores import over_prompts
 from afrieval.analysis.unparsed import share
 from afrieval.cli.main import main
 from afrieval.exchange.foreign_cells import TaskName, named
-from afrieval.exchange.lm_eval_runs import is_lm_eval, lm_eval_cells
+from afrieval.exchange.lm_eval_runs import READER
 from afrieval.models.demo import demo_folder
 from afrieval.results.cell_scores import DIMENSIONS, CellScores
 from afrieval.results.comparable_runs import read_runs
@@ -77,7 +77,7 @@ def by_cell(units: list[CellScores]) -> dict[tuple[Any, ...], CellScores]:
 
 
 def test_exported_tasks_give_the_units_of_our_own_run(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
-    own, foreign = by_cell(read_runs([runs.own], sent=True)), by_cell(lm_eval_cells(runs.foreign))
+    own, foreign = by_cell(read_runs([runs.own], sent=True)), by_cell(READER.read(runs.foreign))
     assert len(own) == 20 and own.keys() <= foreign.keys()
     for cell, unit in own.items():
         other = foreign[cell]
@@ -105,7 +105,7 @@ def test_exported_tasks_give_the_units_of_our_own_run(runs: Runs, capsys: pytest
 
 
 def test_our_run_and_theirs_show_no_difference_in_any_language(runs: Runs) -> None:
-    found = contrasts_with_lm_eval(read_runs([runs.own], sent=True), lm_eval_cells(runs.foreign), 1)
+    found = contrasts_with_lm_eval(read_runs([runs.own], sent=True), READER.read(runs.foreign), 1)
     assert sorted((c.task, sorted(r.language for r in c.rows)) for c in found) == [
         ("afrimgsm", ["eng", "hau", "yor"]),
         ("afrimgsm", ["hau", "yor"]),
@@ -119,7 +119,7 @@ def test_our_run_and_theirs_show_no_difference_in_any_language(runs: Runs) -> No
 
 
 def test_without_beside_the_two_are_refused_and_never_mixed(runs: Runs) -> None:
-    units = [*read_runs([runs.own], sent=True), *lm_eval_cells(runs.foreign)]
+    units = [*read_runs([runs.own], sent=True), *READER.read(runs.foreign)]
     for contrast in contrasts([u for u in units if u.task == "afrimmlu"], "model", 1):
         assert contrast.refused and not contrast.rows
     assert {s.dimensions["model"] for s in over_prompts(units)} == {"demo", "demo-2 (lm_eval)"}
@@ -137,7 +137,7 @@ def test_what_was_sent_has_to_be_the_same(runs: Runs, tmp_path: Path, key: str, 
     path.write_text("".join(json.dumps({**line, key: changed}) + "\n" for line in lines))
     refused = [
         line
-        for c in contrasts_with_lm_eval(read_runs([runs.own], sent=True), lm_eval_cells(folder), 1)
+        for c in contrasts_with_lm_eval(read_runs([runs.own], sent=True), READER.read(folder), 1)
         for line in c.refused
     ]
     assert len(refused) == 1 and refused[0].startswith(f"Yoruba (yor), prompt 1: {reason}")
@@ -149,7 +149,7 @@ def test_answers_in_which_a_filter_finds_nothing_are_unparsed(runs: Runs, tmp_pa
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[0]["filtered_resps"], lines[1]["filtered_resps"] = ["[invalid]"], [["[invalid]"]]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    shares = {cell.name: share([cell]) for cell in lm_eval_cells(folder)}
+    shares = {cell.name: share([cell]) for cell in READER.read(folder)}
     known = {"afrimgsm_yor_eng_1": 2 / len(lines), "two_filters_yor": 1.0}
     assert {name: of for name, of in shares.items() if of} == known
 
@@ -160,7 +160,7 @@ def test_a_shorter_run_is_compared_on_the_documents_that_both_have(runs: Runs, t
         path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines()[:3]))
     found = [
         c
-        for c in contrasts_with_lm_eval(read_runs([runs.own], sent=True), lm_eval_cells(folder), 1)
+        for c in contrasts_with_lm_eval(read_runs([runs.own], sent=True), READER.read(folder), 1)
         if c.task == "afrimmlu"
     ]
     assert found and not any(c.refused for c in found)
@@ -168,7 +168,7 @@ def test_a_shorter_run_is_compared_on_the_documents_that_both_have(runs: Runs, t
 
 
 def test_within_a_foreign_folder_prompts_and_languages_are_compared(runs: Runs) -> None:
-    units = lm_eval_cells(runs.foreign)
+    units = READER.read(runs.foreign)
     native = {c.task: c for c in contrasts(units, "prompt_language", 1)}
     assert {r.language for r in native["afrimmlu"].rows} == {"hau", "yor"} and not native["afrimmlu"].refused
     assert [r.language for r in native["afrixnli_direct"].rows] == ["hau"], "en and native in the harness' own words"
@@ -178,7 +178,7 @@ def test_within_a_foreign_folder_prompts_and_languages_are_compared(runs: Runs) 
 
 
 def test_tasks_of_the_harness_keep_apart_from_ours(runs: Runs) -> None:
-    found = {u.task: u for u in lm_eval_cells(runs.foreign) if u.dimensions["model"]}
+    found = {u.task: u for u in READER.read(runs.foreign) if u.dimensions["model"]}
     mmlu, belebele, filters = found["afrimmlu_direct"], found["belebele (lm_eval)"], found["two_filters"]
     assert mmlu.main == "acc", "f1 has pairs, no scores"
     assert (mmlu.dimensions["prompt"], mmlu.dimensions["answer_form"], mmlu.dimensions["shots"]) == (3, "text", 0)
@@ -198,11 +198,11 @@ def test_of_two_filters_one_is_read_and_named(runs: Runs, tmp_path: Path, capsys
     """Older versions do not write the filter of a sample: a document is there as often as there are filters."""
     folder = copied(runs, tmp_path)
     (path,) = folder.glob("*/samples_two_filters_yor_*")
-    named = by_cell(lm_eval_cells(folder))
+    named = by_cell(READER.read(folder))
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text("\n".join(json.dumps({k: v for k, v in line.items() if k != "filter"}) for line in lines))
     capsys.readouterr()
-    unnamed = by_cell(lm_eval_cells(folder))
+    unnamed = by_cell(READER.read(folder))
     assert f"two_filters_yor of {folder}: the filter strict is read, not anything" in capsys.readouterr().err.split(
         "\n"
     )
@@ -210,7 +210,7 @@ def test_of_two_filters_one_is_read_and_named(runs: Runs, tmp_path: Path, capsys
     assert all((unnamed[cell].values == named[cell].values).all() for cell in named)
     path.write_text("\n".join(path.read_text().split("\n")[:-1]))
     with pytest.raises(UserError, match="filters strict, anything have different documents"):
-        lm_eval_cells(folder)
+        READER.read(folder)
 
 
 def copied(runs: Runs, to: Path) -> Path:
@@ -225,9 +225,9 @@ def test_the_newest_date_counts(runs: Runs, tmp_path: Path) -> None:
         shutil.copy(path, older)
         text = path.read_text()
         newer.write_text(text.replace('"acc": 0.0', '"acc": 1.0').replace('"n-shot": {', '"n-shot": {"x": 0,'))
-    found = {u.path: u for u in lm_eval_cells(folder)}
+    found = {u.path: u for u in READER.read(folder)}
     (unit,) = [u for p, u in found.items() if p and p.name == f"samples_afrimmlu_yor_eng_1_{DATE}.jsonl"]
-    assert unit.score == 1.0 and len(found) == len(lm_eval_cells(runs.foreign))
+    assert unit.score == 1.0 and len(found) == len(READER.read(runs.foreign))
 
 
 DATE = "2999-01-01T01-01-01"
@@ -235,9 +235,9 @@ DATE = "2999-01-01T01-01-01"
 
 def test_which_folder_is_foreign(runs: Runs, tmp_path: Path) -> None:
     inner = next(runs.foreign.iterdir())
-    assert is_lm_eval(runs.foreign) and is_lm_eval(inner)
-    assert not is_lm_eval(runs.own) and not is_lm_eval(tmp_path) and not is_lm_eval(tmp_path / "nothing")
-    one, other = lm_eval_cells(runs.foreign), lm_eval_cells(inner)
+    assert READER.wrote(runs.foreign) and READER.wrote(inner)
+    assert not READER.wrote(runs.own) and not READER.wrote(tmp_path) and not READER.wrote(tmp_path / "nothing")
+    one, other = READER.read(runs.foreign), READER.read(inner)
     assert [(u.task, u.dimensions) for u in one] == [(u.task, u.dimensions) for u in other]
 
 
@@ -247,7 +247,7 @@ def test_two_models_of_one_last_name_are_told_apart(runs: Runs, tmp_path: Path) 
     other = Path(shutil.copytree(inner, folder / "other"))
     (results,) = other.glob("results_*")
     results.write_text(results.read_text().replace(str(demo_folder()), "/elsewhere/demo-2"))
-    labels = {u.dimensions["model"] for u in lm_eval_cells(folder)}
+    labels = {u.dimensions["model"] for u in READER.read(folder)}
     assert labels == {f"{demo_folder()} (lm_eval)", "/elsewhere/demo-2 (lm_eval)"}
 
 
@@ -271,7 +271,7 @@ def test_a_damaged_line_is_named(runs: Runs, tmp_path: Path, text: str, message:
     folder = copied(runs, tmp_path)
     spoil(folder, 3, text)
     with pytest.raises(UserError, match=message) as caught:
-        lm_eval_cells(folder)
+        READER.read(folder)
     assert "lm_eval" in caught.value.hint
 
 
@@ -286,15 +286,15 @@ def test_missing_and_damaged_files(runs: Runs, tmp_path: Path) -> None:
     ):
         results.write_text(content)
         with pytest.raises(UserError, match=message):
-            lm_eval_cells(folder)
+            READER.read(folder)
     results.unlink()
-    assert is_lm_eval(folder)
+    assert READER.wrote(folder)
     with pytest.raises(UserError, match="no results file of the same date"):
-        lm_eval_cells(folder)
+        READER.read(folder)
     for path in folder.glob("*/samples_*"):
         path.unlink()
     with pytest.raises(UserError, match="has no samples"):
-        lm_eval_cells(folder)
+        READER.read(folder)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_values_are_sorted_by_row(runs: Runs, tmp_path: Path) -> None:
     folder = copied(runs, tmp_path)
     for path in folder.glob("*/samples_*"):
         path.write_text("".join(f"{line}\n" for line in reversed(path.read_text().splitlines())))
-    for one, other in zip(lm_eval_cells(runs.foreign), lm_eval_cells(folder), strict=True):
+    for one, other in zip(READER.read(runs.foreign), READER.read(folder), strict=True):
         if one.task != "two_filters":  # whose first filter is another now
             assert (one.ids == other.ids).all() and (one.values == other.values).all()
             assert (np.diff(other.ids) > 0).all() and one.comparable_on == other.comparable_on

@@ -16,7 +16,7 @@ import afrieval
 from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.exchange import loggers
-from afrieval.exchange.loggers import LONGEST, Logged, _sample
+from afrieval.exchange.loggers import LONGEST, _sample
 from afrieval.results.run_folder import RunFolder
 
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompts", "1")
@@ -135,9 +135,9 @@ def test_a_program_that_fails_costs_no_results(run_demo: Cli, tmp_path: Path, mo
     def fails(*of: object) -> str:
         raise ConnectionError("no such host\x1b[31m")
 
-    found: list[Logged] = []
+    found: list[object] = []
 
-    def works(config: RunConfig, folder: Path, of: Logged) -> str:
+    def works(*of: object) -> str:
         found.append(of)
         return "fine"
 
@@ -160,7 +160,7 @@ def test_hostile_texts_are_logged_as_text(choices: Path, tmp_path: Path, trackio
     assert row["answer"].startswith("\\ud800 <script>alert(1)</script> \\u202e \\x1b[31m xxx")
     assert len(row["answer"]) < LONGEST + 100 and row["answer"].endswith(" more characters]")
     task = TaskConfig(wandb_project="hostile")
-    loggers.LOGGERS[name](task, "run", Logged({}, {}, {"samples": [row]}))
+    loggers.LOGGERS[name](task, "run", {}, {}, {"samples": [row]})
     if name == "wandb":
         (found,) = wandb_tables(tmp_path, "samples")
     else:
@@ -183,5 +183,5 @@ def test_runs_from_python_are_logged_too(tmp_path: Path, trackio_folder: Path) -
 def test_commands_in_notes_are_quoted(trackio_folder: Path) -> None:
     pytest.importorskip("trackio")
     task = TaskConfig(wandb_project="my models; ls")
-    text = loggers.LOGGERS["trackio"](task, "run", Logged({}, {"a": 1.0}, {}))
+    text = loggers.LOGGERS["trackio"](task, "run", {}, {"a": 1.0}, {})
     assert "`trackio show --project 'my models; ls'` shows it" in text

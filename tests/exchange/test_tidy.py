@@ -1,6 +1,5 @@
 """Tidy tables: what is in them, in both forms, and that hostile texts stay texts."""
 
-import csv
 import json
 import shutil
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import ROOT, Cli
+from tests.conftest import ROOT, Cli, csv_rows
 from tests.exchange.conftest import export
 
 from afrieval.exchange.tidy import DOCUMENT, METRICS, SAMPLES, SCORES, SETTINGS, VISIT
@@ -16,11 +15,6 @@ from afrieval.results.comparable_runs import read_runs
 from afrieval.results.score_row import CELL, METRIC, SCORE, DescribedColumn
 
 NAMES = ("scores", "metrics", "samples", "settings")
-
-
-def from_csv(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +25,7 @@ def exported(choices: Path, texts: Path, tmp_path_factory: pytest.TempPathFactor
         export(form, folder / form, choices, texts)
         assert sorted(p.name for p in (folder / form).iterdir()) == sorted(f"{name}.{form}" for name in NAMES)
     return {
-        name: (from_csv(folder / f"csv/{name}.csv"), pq.read_table(folder / f"parquet/{name}.parquet").to_pylist())
+        name: (csv_rows(folder / f"csv/{name}.csv"), pq.read_table(folder / f"parquet/{name}.parquet").to_pylist())
         for name in NAMES
     }
 
@@ -102,7 +96,7 @@ def test_hostile_texts_are_no_formulas_and_no_lines(cli: Cli, choices: Path, tmp
     path.write_text("\n".join([json.dumps(line), *rest]), encoding="utf-8")
     for form in ("csv", "parquet"):
         assert cli("export", "--to", form, tmp_path / form, "--run", copied).code == 0
-    (row,) = [row for row in from_csv(tmp_path / "csv/samples.csv") if "HYPERLINK" in row["prompt_text"]]
+    (row,) = [row for row in csv_rows(tmp_path / "csv/samples.csv") if "HYPERLINK" in row["prompt_text"]]
     assert row["run"] == "'=run" and row["prompt_text"] == '\'=HYPERLINK("x")\\n\\u202e'
     typed = pq.read_table(tmp_path / "parquet/samples.parquet").to_pylist()
     (text,) = [row["prompt_text"] for row in typed if "HYPERLINK" in (row["prompt_text"] or "")]

@@ -4,11 +4,9 @@ import os
 import random
 import shutil
 import signal
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,19 +38,9 @@ def session(zygote: Zygote, kind: Kind, folder: Path, after: float = 0, at: Sequ
     notes, begun = folder.with_suffix(".notes"), time.monotonic()
     words = [*kind.words, "--run_dir", folder]
     child = zygote.start(words, notes=str(notes), place=str(folder), at=at, **kind.spec)
-    killer = threading.Timer(after, killed, [child.pid])
-    if after:
-        killer.start()
-    status = child.wait()
-    killer.cancel()
+    status = child.wait(*([(after, signal.SIGKILL)] if after else []))
     assert status in (0, -signal.SIGKILL), child.log.read_text()
     return Session(status, parsed(notes), time.monotonic() - begun)
-
-
-def killed(process: int) -> None:
-    """Kills a process, which may have ended."""
-    with suppress(ProcessLookupError):
-        os.kill(process, signal.SIGKILL)
 
 
 def aimed(draw: random.Random, whole: Session, left: float) -> dict[str, Any]:

@@ -6,9 +6,7 @@ AFRIEVAL_SEED and AFRIEVAL_SEQUENCES choose other sequences, and more of them.
 import os
 import random
 import signal
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -101,15 +99,7 @@ class Folder:
 def stopped(zygote: Zygote, words: Words, number: signal.Signals, after: float) -> None:
     """Runs a command, and sends it a signal after some seconds, if it still runs."""
     child = zygote.start(words)
-
-    def kill() -> None:
-        with suppress(ProcessLookupError):
-            os.kill(child.pid, number)
-
-    timer = threading.Timer(after, kill)
-    timer.start()
-    status = child.wait()
-    timer.cancel()
+    status = child.wait((after, number))
     said = child.log.read_text(encoding="utf-8", errors="replace")
     assert status in ENDS or (status == 2 and words[0] == "compare"), (words, said)
 

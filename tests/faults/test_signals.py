@@ -1,9 +1,7 @@
 """Signals at random moments: one line, the exit code of shells, nothing lost; and two processes on one folder."""
 
-import os
 import random
 import signal
-import threading
 from pathlib import Path
 
 import pytest
@@ -38,12 +36,7 @@ def test_signals(name: str, zygote: Zygote, collection: Path, tmp_path: Path, re
             for _ in range(TIMES):
                 child = zygote.start(words, **kind.spec)
                 begin = draw.uniform(0.05, LATEST)
-                timers = [threading.Timer(begin + i * BETWEEN, os.kill, [child.pid, n]) for i, n in enumerate(numbers)]
-                for timer in timers:
-                    timer.start()
-                status = child.wait()
-                for timer in timers:
-                    timer.cancel()
+                status = child.wait(*((begin + i * BETWEEN, number) for i, number in enumerate(numbers)))
                 said = child.log.read_text(encoding="utf-8")
                 assert status in (0, 128 + numbers[0]), (what, status, said)
                 lines = [line for line in said.splitlines() if line.startswith("stopped")]

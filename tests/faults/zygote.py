@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,20 @@ class Child:
     def __init__(self, zygote: "Zygote", pid: int, log: Path):
         self._zygote, self.pid, self.log = zygote, pid, log
 
-    def wait(self) -> int:
-        """Returns the exit status, negative for a signal."""
-        return int(self._zygote.line()["status"])
+    def wait(self, *signals: tuple[float, int]) -> int:
+        """Returns the exit status, negative for a signal; before it ends, it gets signals, each after some seconds."""
+
+        def send(number: int) -> None:
+            with suppress(ProcessLookupError):  # it may have ended
+                os.kill(self.pid, number)
+
+        timers = [threading.Timer(after, send, [number]) for after, number in signals]
+        for timer in timers:
+            timer.start()
+        status = int(self._zygote.line()["status"])
+        for timer in timers:
+            timer.cancel()
+        return status
 
 
 class Zygote:
@@ -66,11 +78,7 @@ class Zygote:
 
     def run(self, words: Sequence[object], **spec: Any) -> tuple[int, str]:
         """Runs a command, and kills it if it hangs; returns its exit status and all that it printed."""
-        child = self.start(words, **spec)
-        killer = threading.Timer(PATIENCE, os.kill, [child.pid, signal.SIGKILL])
-        killer.start()
-        status = child.wait()
-        killer.cancel()
+        status = self.start(words, **spec).wait((PATIENCE, signal.SIGKILL))
         return status, self._log.read_text(encoding="utf-8", errors="replace")
 
     def line(self) -> dict[str, Any]:

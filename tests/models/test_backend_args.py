@@ -101,11 +101,9 @@ def test_of_vllm_the_signature_counts_and_its_own_arguments_if_it_is_installed(
         "class EngineArgs:\n    max_num_seqs: int = 1\n    enforce_eager: bool = False\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    backend_args.arguments_of_vllm.cache_clear()
     check("vllm", max_num_seqs=8)
     with pytest.raises(UserError, match="gpu_memory"):
         check("vllm", gpu_memory_utilization=0.9)
-    backend_args.arguments_of_vllm.cache_clear()
 
 
 def test_shipped_files() -> None:

@@ -268,12 +268,3 @@ def test_what_fails_names_the_model_and_what_to_do(
     assert message.startswith("the chat template of org/model cannot be filled in: ") and reason in message
     assert message.isprintable() and len(message) < 400
     assert "--model.chat_template false" in caught.value.hint
-
-
-def test_a_run_keeps_what_is_stored_where_a_later_row_fails(run_demo: Cli, tmp_path: Path) -> None:
-    picky = "{% for m in messages %}{% if 'Hausa' in m.content %}{{ 1 / 0 }}{% endif %}{{ m.content }}\n{% endfor %}"
-    model = tiny_llama(tmp_path / "model", chat_template=picky)
-    some = ("--task.languages", "yor,hau", "--task.task_name", "afrixnli", "--task.prompts", "5", "--eval.limit", 2)
-    hausa = run_demo("--model.model_name", model, "--model.chat_template", "true", *some)
-    assert hausa.code == 2 and str(model) in hausa.err and "divides by zero" in hausa.err
-    assert [path.name for path in sample_files(tmp_path / "run")] == ["samples_afrixnli_yor_eng_5.jsonl"]

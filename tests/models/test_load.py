@@ -1,28 +1,15 @@
 """Models load, or say in one line why not; a fingerprint tells one from another."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.models.test_folder import changed, load, refused
 from tests.models.tiny import tiny_llama
 
 from afrieval._util.errors import UserError
-from afrieval.config.settings import EvalConfig, ModelConfig
+from afrieval.config.settings import ModelConfig
 from afrieval.models.demo import demo_folder
-from afrieval.models.load import load_model
 from afrieval.models.load_errors import explain, loading
-
-
-def load(name: object, **options: Any) -> Any:
-    return load_model(ModelConfig(model_name=str(name), **options), EvalConfig())
-
-
-def refused(name: object, **options: object) -> UserError:
-    with pytest.raises(UserError) as caught:
-        load(name, **options)
-    assert "\n" not in caught.value.message + caught.value.hint
-    return caught.value
 
 
 def test_the_demo_model_is_built_once_and_is_always_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,9 +29,7 @@ def test_a_fingerprint_tells_weights_apart_and_not_folders(tmp_path: Path) -> No
 def test_a_fingerprint_tells_settings_apart(tmp_path: Path) -> None:
     folder = tiny_llama(tmp_path / "m")
     before = load(folder).fingerprint()
-    config = json.loads((folder / "config.json").read_text())
-    config["rms_norm_eps"] = 0.5
-    (folder / "config.json").write_text(json.dumps(config))
+    changed("config.json", rms_norm_eps=0.5)(folder)
     assert load(folder).fingerprint() != before
 
 
@@ -59,10 +44,8 @@ def test_a_hub_name_without_network() -> None:
 
 def test_code_of_its_own_needs_leave(tmp_path: Path) -> None:
     folder = tiny_llama(tmp_path / "m")
-    config = json.loads((folder / "config.json").read_text())
-    config["auto_map"] = {"AutoConfig": "code.MyConfig", "AutoModelForCausalLM": "code.MyModel"}
-    config["model_type"] = "mine"
-    (folder / "config.json").write_text(json.dumps(config))
+    classes = {"AutoConfig": "code.MyConfig", "AutoModelForCausalLM": "code.MyModel"}
+    changed("config.json", auto_map=classes, model_type="mine")(folder)
     (folder / "code.py").write_text("raise SystemExit('this must not run')\n")
     error = refused(folder)
     assert "contains its own Python code" in error.message and "--model.trust_remote_code true" in error.hint
@@ -103,9 +86,8 @@ def test_a_package_that_weights_need_is_named(text: str) -> None:
 def test_a_checkpoint_without_tokenizer(tmp_path: Path) -> None:
     for path in tiny_llama(tmp_path / "checkpoint-500").glob("*token*"):
         path.unlink()
-    with pytest.raises(UserError) as e:
-        load_model(ModelConfig(str(tmp_path / "checkpoint-500"), device="cpu"), EvalConfig())
-    assert "give that of its base model as --model.backend_args.tokenizer" in e.value.hint
+    hint = refused(tmp_path / "checkpoint-500", device="cpu").hint
+    assert "give that of its base model as --model.backend_args.tokenizer" in hint
 
 
 def test_any_error_while_loading_is_one_line_with_a_cure() -> None:

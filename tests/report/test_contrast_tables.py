@@ -15,7 +15,20 @@ from afrieval.scoring.statistics.intervals import Interval
 
 
 def row(language: str, first: float, second: float, p: float = 0.001, **changes: Any) -> LanguageContrast:
-    made = LanguageContrast(language, [1, 2], 20, 0, first, second, Interval(-0.1, 0.3), p, p, 0.2, 4, 1)
+    made = LanguageContrast(
+        language=language,
+        prompts=[1, 2],
+        n=20,
+        dropped=0,
+        first=first,
+        second=second,
+        interval=Interval(-0.1, 0.3),
+        p=p,
+        adjusted=p,
+        detectable=0.2,
+        gained=4,
+        lost=1,
+    )
     return replace(made, **changes)
 
 

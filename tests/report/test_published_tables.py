@@ -139,11 +139,6 @@ def test_an_average_that_nobody_stated_is_not_taken_for_micro() -> None:
     assert table.records()[-1]["average"] is None and "not stated" in printed(table)
 
 
-def test_printed_scores_are_rounded_as_they_were_printed() -> None:
-    table = reference(*(evaluation([1.0], published=[MICRO | {"score": score}]) for score in (65.15, 24.25, 46.75)))
-    assert all(f"|  | {score} |" in markdown(table) for score in ("65.2", "24.2", "46.8"))
-
-
 def test_one_score_of_two_sources_stands_once_and_two_scores_name_theirs() -> None:
     again, other = MICRO | {"source": "a card"}, MICRO | {"score": 46.0, "source": "a later card"}
     table = reference(evaluation([1.0], published=[MICRO, again]))
@@ -192,11 +187,6 @@ def test_the_table_fits_80_columns(size: int) -> None:
     text = printed(reference(*(evaluation([1.0] * size, parts="ab" * size, task=name, **told) for name in names)))
     assert max(map(len, text.splitlines())) <= 80 and "…" not in text
     assert all(name in text for name in names)
-
-
-def test_a_table_per_model() -> None:
-    tables = reference_tables([evaluation([1.0], model=model, published=[MICRO]) for model in ("a", "b")])
-    assert [t.about["model"] for t in tables] == ["a", "b"]
 
 
 def test_a_row_has_both_accuracies_and_the_exact_test() -> None:

@@ -53,6 +53,7 @@ def test_ranges_and_times() -> None:
 def test_names_are_broken_at_blanks_before_hyphens() -> None:
     assert broken("5-shot CoT, lm-eval 0.4.3", 14) == "5-shot CoT,\nlm-eval 0.4.3"
     assert broken("a_task_of_long_names", 12) == "a_task_of_\nlong_names" and broken("abcdef", 3) == "abcdef"
+    assert broken("\xa0\xa0high school government", 12) == "\xa0\xa0high\n\xa0\xa0school\n\xa0\xa0government"
 
 
 @given(st.text("ab_- ", max_size=30), st.integers(1, 12))

@@ -2,12 +2,14 @@
 
 import gc
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from tests.results.test_run_folder import line
 
 from afrieval.results import document_scores as module
 from afrieval.results.document_scores import shared
@@ -23,10 +25,8 @@ LISTS = st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=4), 
 
 def sample(doc_id: int, strict: list[float], loose: list[float]) -> dict[str, object]:
     scores = dict(zip(FOLLOWED, (min(strict), min(loose), strict, loose), strict=True))
-    place = {"task": "meta_ifeval", "language": "eng", "prompt": 1, "prompt_language": "eng"}
-    measures = {name: [sum(of), len(of)] if isinstance(of, list) else [of] for name, of in scores.items()}
-    line = {"doc_id": doc_id, "metrics": list(FOLLOWED), "measures": measures, "n_choices": 0, "defect": ""}
-    return {**line, **place, **scores}
+    measures: Any = {name: [sum(of), len(of)] if isinstance(of, list) else [of] for name, of in scores.items()}
+    return line(doc_id, measures, "meta_ifeval") | scores
 
 
 def cochran(lists: list[list[float]]) -> float:

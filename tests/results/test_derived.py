@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from tests.results.test_run_folder import line
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.subgroups import parts
@@ -20,12 +21,8 @@ GROUPED = cast(Declared, {"grouped_fields": GROUPS})
 DECLARED = cast(Declared, {"breakdowns": ["subject"], "macro": "subject", "grouped_fields": GROUPS})
 
 
-def sample(row: int, subject: str, **changes: Any) -> dict[str, Any]:
-    return {
-        "doc_id": row, "task": "quiz", "language": "eng", "prompt": 1, "prompt_language": "eng", "metrics": ["acc"],
-        "acc": 1.0, "resps": [[[-1.0, True]], [[-2.0, False]]], "n_choices": 2, "gold": 0, "picked": 0, "defect": "",
-        "part": subject, "measures": {"acc": [changes.get("acc", 1.0)]}, **changes,
-    }  # fmt: skip
+def sample(row: int, subject: str, acc: float = 1.0, **changes: Any) -> dict[str, Any]:
+    return line(row, {"acc": [acc]}, "quiz", part=subject, **changes)
 
 
 def test_levels_lead_from_the_largest_groups_to_the_field() -> None:
@@ -53,7 +50,7 @@ def test_groups_are_known_without_documents() -> None:
 
 
 def test_groups_in_documents_are_taken_as_they_are() -> None:
-    doc = {"doc": {"subject": "music", "area": "science", "branch": "all"}}
+    doc: Any = {"doc": {"subject": "music", "area": "science", "branch": "all"}}
     cell = cell_scores("quiz_eng_eng_1", [sample(0, "music", **doc)], DECLARED)
     assert cell.fields["area"].names == ("science",)
 
@@ -65,10 +62,10 @@ def test_values_of_no_group_and_documents_without_a_value_are_in_none() -> None:
 
 
 def test_a_document_without_a_value_is_no_part_of_a_macro_mean() -> None:
-    doc = {"doc": {"subject": "", "area": "", "branch": ""}, "acc": 0.0}
+    doc: Any = {"doc": {"subject": "", "area": "", "branch": ""}, "acc": 0.0}
     rows = [sample(0, "music", doc={"subject": "music", "area": "arts", "branch": "all"}), sample(1, "", **doc)]
     cell = cell_scores("quiz_eng_eng_1", rows, DECLARED)
-    assert cell.macro and (cell.macro.score, cell.macro.parts) == (1.0, 1)
+    assert cell.macro and (cell.macro.value, cell.macro.n) == (1.0, 1)
     assert cell.fields["area"].names == ("arts",) and cell.fields["area"].codes.tolist() == [0, -1]
     assert [part.path for tree in parts([cell], "subject") for part in tree.branches] == [{"subject": "music"}]
 

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from zipfile import ZipFile
 
 import pytest
+from tests.conftest import content
 from tests.results.test_run_folder import line, record
 
 from afrieval._util.errors import UserError
@@ -31,10 +32,6 @@ def run(tmp_path: Path) -> Path:
     for prompt, name in enumerate(NAMES, 1):
         write_samples(folder, name, [line(i, {"acc": [float(i % 2)]}, prompt=prompt) for i in range(5)])
     return folder
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
 
 
 def test_packed_and_restored(run: Path) -> None:

@@ -6,6 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,19 @@ from hypothesis import strategies as st
 from afrieval._util.errors import UserError
 from afrieval.results.identity import check_same_run, differences, merged
 from afrieval.results.run_files import (
+    DERIVED,
+    RESULTS,
+    SUMMARY,
+    USAGE,
+    harness_path,
     locked,
     read_run,
     sample_path,
     write_atomically,
-    write_harness,
-    write_results,
+    write_csv,
+    write_json,
     write_run,
     write_samples,
-    write_summary,
 )
 from afrieval.results.samples import Sample, read_samples
 
@@ -152,10 +157,12 @@ def test_every_file_that_is_written_whole_is_known_when_half_written(tmp_path: P
     monkeypatch.setattr(os, "fsync", killed)
     writers: list[Callable[[], None]] = [
         lambda: write_samples(tmp_path, "a/b (c)", []),
-        lambda: write_harness(tmp_path, "a/b", {}),
         lambda: write_run(tmp_path, {}),
-        lambda: write_results(tmp_path, {}),
-        lambda: write_summary(tmp_path, [], []),
+        *(
+            partial(write_json, path, {})
+            for path in (harness_path(tmp_path, "a/b"), tmp_path / RESULTS, tmp_path / DERIVED)
+        ),
+        *(partial(write_csv, tmp_path / name, [], []) for name in (SUMMARY, USAGE)),
     ]
     for write in writers:
         with pytest.raises(KeyboardInterrupt):

@@ -12,7 +12,7 @@ from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskCon
 from afrieval.models.base import Capabilities
 from afrieval.results.cell_key import CellKey
 from afrieval.results.run_files import read_harness
-from afrieval.run.plan import check_chat, check_requests, length_notes, plan
+from afrieval.run.session import check_chat, check_requests, length_notes, plan
 
 MODEL = ModelConfig("m", "local-completions")
 

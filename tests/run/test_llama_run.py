@@ -19,7 +19,7 @@ from afrieval.models.backends.hf import HF
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.run.manifest import default_folder
-from afrieval.run.plan import plan
+from afrieval.run.session import plan
 from afrieval.scoring.responses import Generation
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import declared_cells

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.conftest import Cli
+from tests.conftest import Cli, content
 from tests.models.loopback import serving
 from tests.models.tiny import CHAT, tiny_llama
 
@@ -42,10 +42,6 @@ def plausible(lm: HF, requests: list[Any], disable_tqdm: bool = False) -> list[s
 def _answer(document: Any) -> str:
     right = str(document.choices[document.gold] if document.choices else document.gold_cell)
     return f" {right}" if document.id % 2 == 0 else f"I think so. The answer is B, 4 or {right[:3]}.\n\nQuestion:"
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,8 +11,7 @@ from afrieval.results.run_files import read_run
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.evaluate import evaluate
 from afrieval.run.manifest import default_folder
-from afrieval.run.plan import plan
-from afrieval.run.session import Session
+from afrieval.run.session import Session, plan
 from afrieval.tasks.cells.cell import Plan
 
 CONFIG = RunConfig(

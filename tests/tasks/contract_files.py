@@ -18,7 +18,7 @@ from tests.tasks.contract import (
     words_only,
 )
 
-from afrieval._util.yaml_files import read_map
+from afrieval._util.yaml_files import read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.scoring.extract.announcement import ANSWER
 from afrieval.scoring.extract.number import read_number
@@ -74,7 +74,7 @@ def same_values_in_all_files(spec: TaskSpec, prompts: PromptFiles) -> Complaints
 
 
 def says_who_wrote_it(spec: TaskSpec, file: str) -> Complaints:
-    content = read_map(spec.prompts_folder / f"{file}.yaml")
+    content = read_map_file(spec.prompts_folder / f"{file}.yaml").content
     where = f"{spec.name}, {file}.yaml"
     reviewed_by, reviewed_on = content.get("reviewed_by") or "", content.get("reviewed_on") or ""
     complaints = [f"{where}: {key} is missing" for key in ("origin", "written_by") if not content.get(key)]

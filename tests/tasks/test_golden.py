@@ -8,7 +8,7 @@ from tests.conftest import TEMPLATED, spec_of
 
 from afrieval.languages import ENGLISH
 from afrieval.tasks.prompts.prompts import prompt_languages
-from afrieval.tools.review.shown_strings import golden
+from afrieval.tools.review.sheet import golden
 
 GOLDEN = Path(__file__).parent / "golden"
 REWRITE = os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1"

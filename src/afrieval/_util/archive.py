@@ -63,7 +63,10 @@ class Archive:
                 file.seek(info.header_offset)
                 file.seek(sum(HEADER.unpack(file.read(HEADER.size))), 1)
                 if info.compress_type == ZSTANDARD:
-                    content = _zstandard(file.read(info.compress_size), self._largest)
+                    from pyarrow import BufferReader, CompressedInputStream
+
+                    with CompressedInputStream(BufferReader(file.read(info.compress_size)), "zstd") as stream:
+                        content = bytes(stream.read(self._largest + 1))
                     if len(content) > self._largest:
                         raise too_large
                     if zlib.crc32(content) != info.CRC:
@@ -74,11 +77,3 @@ class Archive:
                         yield whole
         except DAMAGE as e:
             raise UserError(f"{where} cannot be read: {e}", self._hint) from None
-
-
-def _zstandard(compressed: bytes, largest: int) -> bytes:
-    """Returns the content of a member, or its beginning if it is too large."""
-    from pyarrow import BufferReader, CompressedInputStream
-
-    with CompressedInputStream(BufferReader(compressed), "zstd") as stream:
-        return bytes(stream.read(largest + 1))

@@ -44,31 +44,25 @@ def checked_call(public: Any) -> Any:
         public.__init__ = checked_call(public.__init__)  # type: ignore[misc]
         return public
     signature, name = inspect.signature(public), public.__qualname__.removesuffix(".__init__")
+    names = [parameter for parameter in signature.parameters if parameter != "self"]
+    has_others = inspect.Parameter.VAR_KEYWORD in {parameter.kind for parameter in signature.parameters.values()}
 
     @wraps(public)
     def call(*positional: Any, **named: Any) -> Any:
-        bound = _bound(signature, name, positional, named)
+        if unknown := next((word for word in named if word not in names and not has_others), None):
+            raise UserError(f"{name}: unknown argument {unknown!r}", nearest(unknown, names))
+        try:
+            bound = signature.bind(*positional, **named)
+        except TypeError as e:
+            hint = f"its arguments are {', '.join(names)}" if names else "leave it out"
+            raise UserError(f"{name}: {e}", hint) from None
         for parameter in list(bound.arguments):
-            hint = signature.parameters[parameter].annotation
-            if hint not in (inspect.Parameter.empty, Any):
-                bound.arguments[parameter] = fitted(hint, parameter, bound.arguments[parameter], name)
+            kind = signature.parameters[parameter].annotation
+            if kind not in (inspect.Parameter.empty, Any):
+                bound.arguments[parameter] = fitted(kind, parameter, bound.arguments[parameter], name)
         return public(*bound.args, **bound.kwargs)
 
     return call
-
-
-def _bound(
-    signature: inspect.Signature, name: str, positional: tuple[Any, ...], named: dict[str, Any]
-) -> inspect.BoundArguments:
-    names = [parameter for parameter in signature.parameters if parameter != "self"]
-    kinds = {parameter.kind for parameter in signature.parameters.values()}
-    for word in named if inspect.Parameter.VAR_KEYWORD not in kinds else ():
-        if word not in names:
-            raise UserError(f"{name}: unknown argument {word!r}", nearest(word, names))
-    try:
-        return signature.bind(*positional, **named)
-    except TypeError as e:
-        raise UserError(f"{name}: {e}", f"its arguments are {', '.join(names)}" if names else "leave it out") from None
 
 
 def fitted(hint: Any, name: str, value: Any, where: str) -> Any:

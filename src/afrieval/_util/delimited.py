@@ -1,12 +1,12 @@
-"""Parses delimited text, with cells quoted as in RFC 4180 or with raw quotation marks, and CoNLL files."""
+"""Parses delimited text, with cells quoted as in RFC 4180 or with raw quotation marks."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 CHANCE = 2  # delimiters in a text: one may stand where a column would begin by chance, two do not
+_ENCLOSED = re.compile(r'"((?:[^"]++|"")*+)"')
 _ANY_END, _FEED_END = r"\r\n|\r|\n", r"\r?\n|\r\Z"  # other separators, such as U+2028, are text
 
 
@@ -24,24 +24,13 @@ class DelimitedRow(NamedTuple):
     defect: str = ""
 
 
-class _Cell(NamedTuple):
-    value: str
-    raw: str
-
-    @property
-    def bare(self) -> bool:
-        """Whether it contains quotation marks and is not enclosed."""
-        return self.value == self.raw and '"' in self.raw
-
-    def needless(self, delimiter: str) -> bool:
-        """Returns whether it is enclosed although nothing in it requires that."""
-        return bool(self.value) and self.raw == f'"{self.value}"' and not set(self.value) & {delimiter, "\r", "\n"}
-
-
 class _Row(NamedTuple):
-    """A row on the lines `first` to `last`; `chance` counts the delimiters of lines that would be rows themselves."""
+    """A row on the lines `first` to `last`, with its cells as they are written.
 
-    cells: list[_Cell]
+    `chance` counts the delimiters of lines that would be rows themselves.
+    """
+
+    cells: list[str]
     first: int
     last: int
     chance: int = 0
@@ -50,11 +39,11 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sheet:
-    """A text, the end and the positions of its lines, the number of its columns, and the number of its first line."""
+    """A text, its cells' pattern, its lines' positions, the number of its columns, and the number of its first line."""
 
     text: str
     delimiter: str
-    end: str
+    cell: re.Pattern[str]
     lines: list[tuple[int, int]]
     width: int = 1
     start: int = 1
@@ -79,33 +68,39 @@ def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> li
         delimiter: one character.
         header: the columns' names, if the text has no header.
     """
-    end = _line_end(text)
+    end = line_end(text)
     if header:
         text = f"{delimiter.join(header)}\n{text}"
-    sheet = _Sheet(text, delimiter, end, list(_lines(text, end)), start=0 if header else 1)
+    escaped = re.escape(delimiter)  # cells are enclosed or not; possessive, to avoid backtracking
+    cell = re.compile(rf"{_ENCLOSED.pattern}(?={escaped}|{end}|\Z)|(?:[^{escaped}\r\n]++|(?!{end})\r)*+")
+    sheet = _Sheet(text, delimiter, cell, list(_lines(text, end)), start=0 if header else 1)
     first = next((number for number in range(len(sheet.lines)) if not sheet.empty(number)), None)
     if first is None:
         return []
     head = _enclosed(sheet, first)
     sheet = replace(sheet, width=len(head.cells))
     rows = list(_rows(sheet, head.last + 1, lines_are_rows=False))
-    chance = 0 if delimiter != "\t" and _standard(sheet, rows) else sum(row.chance for row in rows)
+    # Rows that have all columns only by the standard show that the table follows it.
+    by_standard = (r for r in rows if not (r.chance or (r.first == r.last and sheet.whole(r.first))))
+    is_standard = delimiter != "\t" and any(len(row.cells) == sheet.width for row in by_standard)
+    chance = 0 if is_standard else sum(row.chance for row in rows)
     if chance >= CHANCE:
         rows = list(_rows(sheet, head.last + 1, lines_are_rows=True))
     # Writers that enclose cells needlessly also enclose the header's; otherwise, such marks belong to the text.
-    raw = any(cell.bare for row in rows for cell in row.cells) and not any(c.needless(delimiter) for c in head.cells)
+    raw = any('"' in cell and _value(cell) == cell for row in rows for cell in row.cells)
+    raw = raw and not any(_is_needless(cell, delimiter) for cell in head.cells)
     return [_record(sheet, row, raw, bool(chance)) for row in (head, *rows)]
 
 
-def _line_end(text: str) -> str:
+def line_end(text: str) -> str:
     """Returns the pattern of the end of a line: where the first ends in a line feed, a lone carriage return is text."""
     first = re.search(_ANY_END, text)
     return _FEED_END if first and first[0].endswith("\n") else _ANY_END
 
 
-def _lines(text: str, line_end: str) -> Iterator[tuple[int, int]]:
+def _lines(text: str, ends: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for end in re.finditer(line_end, text):
+    for end in re.finditer(ends, text):
         yield start, end.start()
         start = end.end()
     if start < len(text):
@@ -143,12 +138,12 @@ def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> _Row:
 
 def _enclosed(sheet: _Sheet, line: int) -> _Row:
     """Parses a row by the standard, over all lines of its enclosed cells."""
-    cells: list[_Cell] = []
+    cells: list[str] = []
     last, position = line, sheet.lines[line][0]
     while not cells or position <= sheet.lines[last][1]:
-        match = _cell_pattern(sheet.delimiter, sheet.end).match(sheet.text, position)
+        match = sheet.cell.match(sheet.text, position)
         assert match  # the pattern also matches an empty cell
-        cells.append(_cell(match))
+        cells.append(match[0])
         while sheet.lines[last][1] < match.end():
             last += 1
         position = match.end() + 1
@@ -158,81 +153,26 @@ def _enclosed(sheet: _Sheet, line: int) -> _Row:
 def _alone(sheet: _Sheet, line: int) -> _Row:
     """Parses a line in which a delimiter always ends a cell."""
     start, end = sheet.lines[line]
-    matches = (
-        _cell_pattern(sheet.delimiter, sheet.end).match(raw) for raw in sheet.text[start:end].split(sheet.delimiter)
-    )
-    return _Row([_cell(cell) for cell in matches if cell], line, line)
+    matches = map(sheet.cell.match, sheet.text[start:end].split(sheet.delimiter))
+    return _Row([match[0] for match in matches if match], line, line)
 
 
-@cache
-def _cell_pattern(delimiter: str, line_end: str) -> re.Pattern[str]:
-    """Returns the pattern of a cell, enclosed or not; possessive, to avoid backtracking."""
-    end = re.escape(delimiter)
-    return re.compile(rf'"((?:[^"]++|"")*+)"(?={end}|{line_end}|\Z)|(?:[^{end}\r\n]++|(?!{line_end})\r)*+')
+def _value(cell: str) -> str:
+    """Returns what a cell says: an enclosed one loses its quotation marks, any other keeps them."""
+    enclosed = _ENCLOSED.fullmatch(cell)
+    return enclosed[1].replace('""', '"') if enclosed else cell
 
 
-def _cell(match: re.Match[str]) -> _Cell:
-    return _Cell(match[0] if match[1] is None else match[1].replace('""', '"'), match[0])
-
-
-def _standard(sheet: _Sheet, rows: list[_Row]) -> bool:
-    """Returns whether any row has all columns only by the standard."""
-    return any(
-        len(row.cells) == sheet.width and not row.chance and not (row.first == row.last and sheet.whole(row.first))
-        for row in rows
-    )
+def _is_needless(cell: str, delimiter: str) -> bool:
+    """Returns whether a cell is enclosed although nothing in it requires that."""
+    value = _value(cell)
+    return bool(value) and cell == f'"{value}"' and not set(value) & {delimiter, "\r", "\n"}
 
 
 def _record(sheet: _Sheet, row: _Row, raw: bool, doubtful: bool) -> DelimitedRow:
-    cells = [c.raw if raw and c.needless(sheet.delimiter) else c.value for c in row.cells]
+    cells = [cell if raw and _is_needless(cell, sheet.delimiter) else _value(cell) for cell in row.cells]
     defect = row.defect
     if row.chance and doubtful:
         defect = f"a quotation mark that is closed in line {row.last + sheet.start}, maybe of another row"
     line = row.first + sheet.start
     return DelimitedRow(line, cells[: sheet.width], defect and f"line {line}: {defect}")
-
-
-DOCUMENT = "-DOCSTART-"  # a line that begins with it separates documents
-_BLANKS = " \t"  # not all of Unicode's: a no-break space may be a token
-
-
-@dataclass
-class Sentence:
-    """A sentence.
-
-    Attributes:
-        tokens: its tokens.
-        tags: a tag for each.
-        defect: why one of its lines cannot be parsed; empty for most sentences.
-    """
-
-    tokens: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
-    defect: str = ""
-
-    def add(self, line: str, number: int) -> None:
-        """Adds the token and the tag in a line; columns are separated by a tab, or else by blanks."""
-        cells = [cell.strip(_BLANKS) for cell in line.split("\t")] if "\t" in line else line.split(" ")
-        columns = [cell for cell in cells if cell]
-        if len(columns) == 2:
-            self.tokens.append(columns[0])
-            self.tags.append(columns[1])
-        elif not self.defect:
-            number_of_columns = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
-            self.defect = f"line {number}: {number_of_columns} instead of a token and a tag"
-
-
-def parse_conll(text: str) -> list[Sentence]:
-    """Returns the sentences of a text, in order."""
-    sentences: list[Sentence] = []
-    inside = False
-    for number, line in enumerate(re.split(_line_end(text), text), 1):
-        content = line.strip(_BLANKS)
-        if not content or content.startswith(DOCUMENT):
-            inside = False
-            continue
-        if not inside:
-            sentences.append(Sentence())
-            inside = True
-        sentences[-1].add(line, number)
-    return sentences

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import read_text
 from afrieval._util.grouping import grouped
+from afrieval._util.stamps import digest
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -56,6 +57,7 @@ class Registry(Generic[T]):
     Attributes:
         file: the user's file; None if there is none.
         of_file: names of the entries that it defines.
+        stamp: the hash of that file, by which a run knows whether it has changed.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Registry(Generic[T]):
         self._points: dict[str, list[EntryPoint]] | None = None
         self.file: Path | None = None
         self.of_file: Sequence[str] = ()
+        self.stamp = ""
         self._unmarked: Mapping[str, int] = {}
 
     def __contains__(self, name: object) -> bool:
@@ -122,7 +125,7 @@ class Registry(Generic[T]):
         return [(name, self[name]) for name in self]
 
     def with_file(self, path: Path, hint: str) -> "Registry[T]":
-        """Returns a registry with these entries and those of a user's file, whose code is run.
+        """Returns a registry with these entries and those of a user's file, if there is one; its code is run.
 
         Args:
             path: the file.
@@ -131,7 +134,10 @@ class Registry(Generic[T]):
         Raises:
             UserError: if the file cannot be run, defines no entry, or one with the name of an entry of the suite.
         """
-        module = module_of_file(path, source_of(path))
+        if not path.is_file():
+            return self
+        source = read_text(path, "write Python in UTF-8")
+        module = module_of_file(path, source)
         entries: dict[str, Any] = entries_of(module, self.kind)
         if not entries:
             raise UserError(f"{path} defines no {self.noun}", hint)
@@ -139,7 +145,7 @@ class Registry(Generic[T]):
             article = "an" if self.noun[0] in "aeiou" else "a"
             raise UserError(f"{path} defines {min(twice)}, {article} {self.noun} of the suite", "rename the function")
         whole = Registry(self.noun, self.group, {**self._entries, **entries}, self._needs, self.kind, self._where)
-        whole.file, whole.of_file = path, [*entries]
+        whole.file, whole.of_file, whole.stamp = path, [*entries], digest(source)
         whole._unmarked = {name: entry.__code__.co_firstlineno for name, entry in _public_functions(module)}
         return whole
 
@@ -151,12 +157,8 @@ class Registry(Generic[T]):
             name: the entry.
             about: what it was called for, such as `for row 3 of FILE`.
         """
-        try:
+        with blaming(" ".join(filter(None, [f"the {self.noun} {name}", about])), self[name]):
             yield
-        except PASSED:
-            raise
-        except Exception as e:
-            raise blamed(e, " ".join(filter(None, [f"the {self.noun} {name}", about])), self[name]) from e
 
     def _of_packages(self) -> Mapping[str, list["EntryPoint"]]:
         if self._points is None:
@@ -200,19 +202,20 @@ def _attribute(module: ModuleType, path: str) -> Any:
 
 def entries_of(module: ModuleType, kind: Any) -> dict[str, Callable[..., Any]]:
     """Returns the public functions that a module defines and whose annotation says that they return `kind`, by name."""
-    return {name: function for name, function in _public_functions(module) if _returned(function) == kind}
+    entries: dict[str, Callable[..., Any]] = {}
+    for name, function in _public_functions(module):
+        try:
+            returned = get_type_hints(function).get("return")
+        except NameError:  # an annotation of another name that is imported for type checkers only
+            returned = function.__annotations__.get("return")
+        if returned == kind:
+            entries[name] = function
+    return entries
 
 
 def _public_functions(module: ModuleType) -> list[tuple[str, FunctionType]]:
     functions = [(name, entry) for name, entry in vars(module).items() if isinstance(entry, FunctionType)]
     return [pair for pair in functions if pair[1].__module__ == module.__name__ and not pair[0].startswith("_")]
-
-
-def _returned(function: FunctionType) -> Any:
-    try:
-        return get_type_hints(function).get("return")
-    except NameError:  # an annotation of another name that is imported for type checkers only
-        return function.__annotations__.get("return")
 
 
 @lru_cache
@@ -232,20 +235,21 @@ def module_of_file(path: Path, source: str) -> ModuleType:
     return module
 
 
-def source_of(path: Path) -> str:
-    """Returns the text of a user's file of Python."""
-    return read_text(path, "write Python in UTF-8")
-
-
-def blamed(error: Exception, part: str, code: object) -> UserError:
-    """Returns the error to show for one that code of others raised, which names file and line.
+@contextmanager
+def blaming(part: str, code: object) -> Iterator[None]:
+    """Answers an error that code of others raises in a block with a UserError that names its file and line.
 
     Args:
-        error: what was raised.
-        part: what was called, and for what: `the metric words, for row 3 of quiz`.
-        code: the function, class or object that was called.
+        part: what is called, and for what: `the metric words, for row 3 of quiz`.
+        code: the function, class or object that is called.
     """
-    return UserError(f"{fault(error, file_of(code))}, in {part}", "correct the code; --debug shows where it fails")
+    try:
+        yield
+    except PASSED:
+        raise
+    except Exception as e:
+        problem = f"{fault(e, file_of(code))}, in {part}"
+        raise UserError(problem, "correct the code; --debug shows where it fails") from e
 
 
 def file_of(code: object) -> str:

@@ -5,8 +5,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from importlib.machinery import ExtensionFileLoader
 from typing import Any, NoReturn
 
@@ -66,17 +66,26 @@ def stoppable(work: Callable[[], int], goes_on: str) -> int:
         work: the command.
         goes_on: the message after `stopped`.
     """
-    with _listening(goes_on):
-        try:
-            return work()
-        except SystemExit:
+    before, hooks = _install(), (sys.unraisablehook, threading.excepthook)
+    sys.unraisablehook, threading.excepthook = _unraisable, _in_thread
+    _state.line, _state.turns, _state.works = f"stopped{{signal}}{goes_on}\n", iter([STDERR]), True
+    try:
+        return work()
+    except SystemExit:
+        raise
+    except BaseException as e:
+        if not (_state.received or isinstance(e, KeyboardInterrupt)):
             raise
-        except BaseException as e:
-            if not (_state.received or isinstance(e, KeyboardInterrupt)):
-                raise
-            code = exit_code(e)
-            _say_once(code - 128)
-            return code
+        code = exit_code(e)
+        _say_once(code - 128)
+        return code
+    finally:
+        _state.works = False
+        if not _state.stays:
+            _state.received.clear()
+            sys.unraisablehook, threading.excepthook = hooks
+            for number, old in before.items():
+                signal.signal(number, old)
 
 
 def check() -> None:
@@ -114,22 +123,6 @@ def _install() -> dict[int, Any]:
     for number in before:
         signal.signal(number, _answer)
     return before
-
-
-@contextmanager
-def _listening(goes_on: str) -> Iterator[None]:
-    before, hooks = _install(), (sys.unraisablehook, threading.excepthook)
-    sys.unraisablehook, threading.excepthook = _unraisable, _in_thread
-    _state.line, _state.turns, _state.works = f"stopped{{signal}}{goes_on}\n", iter([STDERR]), True
-    try:
-        yield
-    finally:
-        _state.works = False
-        if not _state.stays:
-            _state.received.clear()
-            sys.unraisablehook, threading.excepthook = hooks
-            for number, old in before.items():
-                signal.signal(number, old)
 
 
 def _answer(number: int, frame: Any) -> None:

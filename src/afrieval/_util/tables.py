@@ -3,18 +3,20 @@
 import codecs
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NoReturn
 
-from afrieval._util.delimited import parse_conll, parse_delimited
+from afrieval._util.delimited import line_end, parse_delimited
 from afrieval._util.errors import UserError
 
 Row = dict[str, Any]
 DEFECT = "(defect)"  # the key, not a column of any data set, for why a row cannot be scored
 DELIMITERS = {".tsv": "\t", ".csv": ","}
 SENTENCES = (".txt", ".conll")
+DOCUMENT = "-DOCSTART-"  # a line that begins with it separates documents
+_BLANKS = " \t"  # not all of Unicode's: a no-break space may be a token
 SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 100  # levels of a JSON row; published data has a handful
 SAVE = "save the sheet as CSV UTF-8, in Excel or LibreOffice"
@@ -69,20 +71,16 @@ def check_is_text(path: Path, content: bytes) -> None:
 
 def decoded(path: Path, content: bytes) -> str:
     """Returns the text of a file in UTF-8, or in UTF-16 or UTF-32, without a byte order mark."""
-    coding = next((coding for mark, coding in MARKS.items() if content.startswith(mark)), _unmarked(content))
+    start = content[:1000]
+    # Without a mark, every other byte of Latin letters is 0 in UTF-16.
+    even, odd = (start[offset::2].count(0) * 4 > len(start) for offset in (0, 1))
+    unmarked = {(False, True): "utf-16-le", (True, False): "utf-16-be"}.get((even, odd), "utf-8-sig")
     try:
-        return content.decode(coding)
+        return content.decode(next((coding for mark, coding in MARKS.items() if content.startswith(mark)), unmarked))
     except UnicodeDecodeError as e:
         line = content[: e.start].count(b"\n") + 1
         hint = "save it as UTF-8, which Excel calls CSV UTF-8; or download it again"
         _refuse(path, f"line {line} is not UTF-8 text, maybe Windows-1252", hint)
-
-
-def _unmarked(content: bytes) -> str:
-    """Returns the coding of a text without a byte order mark: in UTF-16, every other byte of Latin letters is 0."""
-    start = content[:1000]
-    zeros = [start[at::2].count(0) * 4 > len(start) for at in (0, 1)]
-    return {(False, True): "utf-16-le", (True, False): "utf-16-be"}.get((zeros[0], zeros[1]), "utf-8-sig")
 
 
 def _json_rows(path: Path, text: str) -> list[Row]:
@@ -138,27 +136,46 @@ def _delimited_rows(path: Path, text: str, named: Sequence[str]) -> list[Row]:
         _refuse(path, header.defect, "it must be UTF-8 text")
     if records and all(record.defect for record in records):
         _refuse(path, f"no row can be parsed; {records[0].defect}")
-    return [
-        _row(columns, record.cells, set(twice)) | ({DEFECT: f"{path.name}, {record.defect}"} if record.defect else {})
-        for record in records
-    ]
-
-
-def _row(columns: Sequence[str], cells: Sequence[str], lists: Collection[str]) -> Row:
-    """Returns column to cell; some columns are lists of the cells under their name."""
-    pairs = list(zip_longest(columns, cells, fillvalue=""))
-    return dict(pairs) | {name: [cell for column, cell in pairs if column == name] for name in lists}
+    rows: list[Row] = []
+    for record in records:
+        pairs = list(zip_longest(columns, record.cells, fillvalue=""))
+        rows.append(dict(pairs) | {name: [cell for column, cell in pairs if column == name] for name in twice})
+        if record.defect:
+            rows[-1][DEFECT] = f"{path.name}, {record.defect}"
+    return rows
 
 
 def _sentence_rows(path: Path, text: str) -> list[Row]:
-    sentences = parse_conll(text)
-    if sentences and all(sentence.defect for sentence in sentences):
-        _refuse(path, f"no sentence can be parsed; {sentences[0].defect}")
-    return [
-        {"tokens": sentence.tokens, "tags": sentence.tags}
-        | ({DEFECT: f"{path.name}, {sentence.defect}"} if sentence.defect else {})
-        for sentence in sentences
-    ]
+    rows = parse_conll(text)
+    if rows and all(DEFECT in row for row in rows):
+        _refuse(path, f"no sentence can be parsed; {rows[0][DEFECT]}")
+    return [row | {DEFECT: f"{path.name}, {row[DEFECT]}"} if DEFECT in row else row for row in rows]
+
+
+def parse_conll(text: str) -> list[Row]:
+    """Returns the sentences of a text, in order: lists of `tokens` and `tags`, and DEFECT if a line is not both.
+
+    Columns are separated by a tab, or else by blanks.
+    """
+    rows: list[Row] = []
+    inside = False
+    for number, line in enumerate(re.split(line_end(text), text), 1):
+        content = line.strip(_BLANKS)
+        if not content or content.startswith(DOCUMENT):
+            inside = False
+            continue
+        if not inside:
+            rows.append({"tokens": [], "tags": []})
+            inside = True
+        cells = [cell.strip(_BLANKS) for cell in line.split("\t")] if "\t" in line else line.split(" ")
+        columns = [cell for cell in cells if cell]
+        if len(columns) == 2:
+            rows[-1]["tokens"].append(columns[0])
+            rows[-1]["tags"].append(columns[1])
+        elif DEFECT not in rows[-1]:
+            number_of_columns = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
+            rows[-1][DEFECT] = f"line {number}: {number_of_columns} instead of a token and a tag"
+    return rows
 
 
 def _parquet_rows(path: Path, content: bytes) -> list[Row]:
@@ -229,7 +246,10 @@ def parallel_rows(texts: Mapping[str, tuple[Path, bytes]]) -> list[Row]:
     Raises:
         UserError: if a file is not UTF-8 text, or the files have different numbers of lines.
     """
-    columns = {column: _lines(path, content) for column, (path, content) in texts.items()}
+    columns: dict[str, list[str]] = {}
+    for column, (path, content) in texts.items():
+        lines = decoded(path, content).replace("\r\n", "\n").split("\n")  # U+2028 and such belong to a line
+        columns[column] = lines if lines[-1] else lines[:-1]
     (first, path), *others = ((column, path) for column, (path, _) in texts.items())
     for column, other in others:
         if len(columns[column]) != len(columns[first]):
@@ -238,9 +258,3 @@ def parallel_rows(texts: Mapping[str, tuple[Path, bytes]]) -> list[Row]:
                 "line n of one must be the translation of line n of the other; download both files again",
             )
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-
-
-def _lines(path: Path, content: bytes) -> list[str]:
-    """Returns the lines of a text; other separators, such as U+2028, belong to a line."""
-    lines = decoded(path, content).replace("\r\n", "\n").split("\n")
-    return lines if lines[-1] else lines[:-1]

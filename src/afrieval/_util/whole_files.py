@@ -134,7 +134,13 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], marker: str) -> Non
             for name, content in {**files, marker: listed}.items():
                 (new / name).parent.mkdir(parents=True, exist_ok=True)
                 (new / name).write_bytes(content)
-            _exchange(folder, new, old)
+            if folder.exists():
+                folder.rename(old)
+            new.rename(folder)
+    except BaseException:  # Ctrl-C may come between the two
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        raise
     finally:
         for rest in (new, old, *left_over(folder, NEW), *left_over(folder, OLD)):
             shutil.rmtree(rest, ignore_errors=True)
@@ -186,14 +192,3 @@ def _entries(folder: Path) -> Iterator[Path]:
 def _empty(folder: Path) -> None:
     for path in _entries(folder):
         shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-
-
-def _exchange(folder: Path, new: Path, old: Path) -> None:
-    try:
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
-    except BaseException:  # Ctrl-C may come between the two
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        raise

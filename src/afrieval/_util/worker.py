@@ -26,7 +26,6 @@ except ImportError:  # Windows
 READY = "ready"  # what the process prints once it has loaded its libraries
 PAGES = Path("/proc/self/statm")
 MIB = 2**20
-ENDING = ("SIGALRM", "SIGPIPE")  # out of time; the parent has ended
 
 
 class EndedError(Exception):
@@ -124,7 +123,7 @@ def serve(answer: Callable[[Any], Any], memory: int | None = None) -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM):  # these are for the parent; when it ends, so does this process
         signal.signal(number, signal.SIG_IGN)
-    for name in ENDING:
+    for name in ("SIGALRM", "SIGPIPE"):  # out of time; the parent has ended
         if hasattr(signal, name):  # not on Windows
             signal.signal(getattr(signal, name), signal.SIG_DFL)
     logging.disable()

@@ -123,30 +123,13 @@ def read_as(kind: type[T], path: Path, hint: str = "") -> T:
     return read_map_file(path, hint).checked(kind, hint)
 
 
-def read_map(path: Path) -> dict[Any, Any]:
-    """Returns the map in a YAML file."""
-    content: dict[Any, Any] = read_map_file(path).content
-    return content
-
-
 def read_map_file(path: Path, hint: str = "") -> YamlFile:
     """Returns a YAML file with a map; arguments and errors as for `read_as`."""
-    file = read_yaml(path, hint)
-    if file.content is None:
-        raise UserError(f"{path} is empty", hint or EXAMPLES)
-    if not isinstance(file.content, dict):
-        raise UserError(f"{path} is not a map of keys and values", hint or EXAMPLES)
-    return file
-
-
-def read_yaml(path: Path, hint: str = "") -> YamlFile:
-    """Returns a YAML file with any content; arguments and errors as for `read_as`."""
     text = read_text(path, hint or _near_files(path), LARGEST)
     try:
-        if len(text) > LARGE:
-            return YamlFile(path, *parsed(text))
-        content, root = _parsed(text)
-        return YamlFile(path, deepcopy(content), root)
+        content, root = parsed(text) if len(text) > LARGE else _parsed(text)
+        if len(text) <= LARGE:
+            content = deepcopy(content)  # the one that is kept must not change
     except yaml.YAMLError as e:
         mark = getattr(e, "problem_mark", None)
         where = f"{path}, line {mark.line + 1}," if mark else str(path)
@@ -154,6 +137,11 @@ def read_yaml(path: Path, hint: str = "") -> YamlFile:
         raise UserError(f"{where} is not valid YAML: {problem}", hint or "correct that line") from None
     except RecursionError:
         raise UserError(f"{path} is nested too deeply", hint or EXAMPLES) from None
+    if content is None:
+        raise UserError(f"{path} is empty", hint or EXAMPLES)
+    if not isinstance(content, dict):
+        raise UserError(f"{path} is not a map of keys and values", hint or EXAMPLES)
+    return YamlFile(path, content, root)
 
 
 def parsed(text: str) -> tuple[Any, yaml.Node | None]:

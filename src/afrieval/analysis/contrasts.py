@@ -3,23 +3,21 @@
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import Difference, difference
-from afrieval.analysis.matching import numbered
+from afrieval.analysis.means import numbered
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.unparsed import all_right, are_many, document_means
-from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.languages import ENGLISH, is_african, named
 from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import KEPT_APART, CellScores
 from afrieval.results.document_scores import Numbers
 from afrieval.scoring.base import Metric
-from afrieval.scoring.statistics.intervals import LEVEL, Interval
-from afrieval.scoring.statistics.tests import direction, significant
+from afrieval.scoring.statistics.tests import direction
 
 # What a dimension changes by its nature, and so may differ between its two sides.
 CHANGES = {
@@ -31,23 +29,16 @@ CHANGES = {
     "language": {"data", "few-shot data", "prompt text"},
 }
 
+Pair = tuple[CellScores, CellScores]
 
-@dataclass(frozen=True)
-class LanguageContrast:
-    """A language's two scores on the same documents.
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageContrast(Difference):
+    """A language's two scores on the same documents; its interval holds at once with the others of the contrast.
 
     Attributes:
-        second_language: the other language, where languages are compared.
         prompts: the prompt numbers averaged over.
-        n: documents that both sides have.
-        dropped: documents that only one of them has, or whose right answers differ.
-        interval: of the difference, which holds at once with the others of the contrast, and contains 0 if and only if
-            `adjusted` is not below the level; None if nothing shows how sure the difference is.
-        p: exact McNemar, or the paired permutation test for means over prompts and other metrics.
-        adjusted: for the number of languages of the contrast.
-        detectable: the smallest true difference that would be found four times out of five, among so many languages.
-        gained: documents that the second side has higher; `lost`: lower.
-        floor: what the better side is not above, though the sides differ: a score that takes no reading.
+        dropped: documents that only one side has, or whose right answers differ.
         concludes: whether a verdict may be given: not on the first rows of a test set, which may be alike, not of
             scores that people have not corrected, and not if it is open.
         open: whether the verdict would be another one if all unparsed answers of one side were right.
@@ -56,36 +47,16 @@ class LanguageContrast:
 
     language: str
     prompts: list[Any]
-    n: int
     dropped: int
-    first: float
-    second: float
-    interval: Interval | None
-    p: float
-    adjusted: float
-    detectable: float
-    gained: int
-    lost: int
-    floor: Floor | None = None
     concludes: bool = True
     open: bool = False
     sides: tuple[PromptMean, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def difference(self) -> float:
-        """Second minus first."""
-        return self.second - self.first
 
     @property
     def is_averaged(self) -> bool:
         """Whether means over African languages and tasks include it."""
         cells = [cell for side in self.sides for cell in side.cells]
         return is_african(self.language) and all(c.is_averaged and c.concludes and not c.defect for c in cells)
-
-    @property
-    def differs(self) -> bool:
-        """Whether one side is higher beyond chance, if only by what takes no reading."""
-        return significant(self.adjusted)
 
     @property
     def verdict(self) -> int:
@@ -126,15 +97,6 @@ class Contrast:
         return [cell for row in self.rows for side in row.sides for cell in side.cells]
 
 
-class _Matched(NamedTuple):
-    """What is compared along a dimension: pairs of cells that fit, by language, and the documents that they share."""
-
-    sides: tuple[Any, Any]
-    languages: dict[str, list[tuple[CellScores, CellScores]]]
-    common: dict[str, Numbers]
-    refused: list[str]
-
-
 def contrasts(
     cells: list[CellScores], dimension: str, seed: int, among: list[CellScores] | None = None
 ) -> list[Contrast]:
@@ -166,14 +128,33 @@ def contrasts(
             members = [cell.with_metric(cell.contrast) for cell in members]
         balanced = dimension == "prompt_language" and all(c.declared.get("labels") and c.is_accuracy for c in members)
         fixed = {d: v for d, v in zip(rest, values, strict=True) if d in several}
-        pairs = combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2)
-        matched = [_matched(members, dimension, pair) for pair in pairs]
+        sides = combinations(dict.fromkeys(c.dimensions[dimension] for c in members), 2)
+        matched = [(pair, *_matched(members, dimension, pair)) for pair in sides]
         # Pairs of languages are looked at together, so all their rows are one family of tests.
-        all_tests = sum(len(match.common) for match in matched)
-        for match in matched:
-            tests = all_tests if dimension == "language" else len(match.common)
-            comparisons.append(_contrast(match, dimension, (task, fixed), balanced, tests, seed))
-    return [c for c in comparisons if c.rows or c.refused]
+        all_tests = sum(len(common) for *_, common in matched)
+        for (first, second), languages, refused, common in matched:
+            tests = all_tests if dimension == "language" else len(common)
+            rows = [_row(code, languages[code], shared, balanced, tests, seed) for code, shared in common.items()]
+            fitting = [pair for of_language in languages.values() for pair in of_language]
+            compared = [cell for pair in fitting for cell in pair]
+            uneven = balanced and any(not side.has_even_classes for row in rows for side in row.sides)
+            by_length = any(len(set(cell.lengths)) > 1 and not cell.metric.calibrated for cell in compared)
+            contrast = Contrast(
+                task,
+                dimension,
+                first,
+                second,
+                fixed,
+                rows,
+                refused,
+                sorted({line for pair in fitting for line in _settings(*pair)}),
+                metric=compared[0].metric if compared else None,
+                is_score=not uneven and not any(cell.contrast == cell.main for cell in compared),
+                by_length=dimension == "prompt_language" and by_length,
+                balanced=uneven,
+            )
+            comparisons += [contrast] if rows or refused else []
+    return comparisons
 
 
 def _value(cell: CellScores, name: str, dimension: str) -> str | int:
@@ -183,45 +164,23 @@ def _value(cell: CellScores, name: str, dimension: str) -> str | int:
     return cell.dimensions[name]
 
 
-def _matched(members: list[CellScores], dimension: str, sides: tuple[Any, Any]) -> _Matched:
+def _matched(
+    members: list[CellScores], dimension: str, sides: tuple[Any, Any]
+) -> tuple[dict[str, list[Pair]], list[str], dict[str, Numbers]]:
+    """Returns the pairs of cells that fit, by language, a line for each that does not, and the documents in common."""
     first, second = ([c for c in members if c.dimensions[dimension] == side] for side in sides)
     equal_dimensions = [d for d in ("language", "prompt") if d != dimension]
-    pairs = [(a, b) for a in first for b in second if all(getattr(a, d) == getattr(b, d) for d in equal_dimensions)]
-    reasons = [_mismatch(*pair, dimension) for pair in pairs]
-    judged = list(zip(pairs, reasons, strict=True))
-    refused = [f"{named(one.language)}, prompt {one.prompt}: {reason}" for (one, _), reason in judged if reason]
-    fitting = [pair for pair, reason in judged if not reason]
+    fitting, refused = list[Pair](), dict[str, None]()
+    for pair in (
+        (a, b) for a in first for b in second if all(getattr(a, d) == getattr(b, d) for d in equal_dimensions)
+    ):
+        if reason := _mismatch(*pair, dimension):
+            refused[f"{named(pair[0].language)}, prompt {pair[0].prompt}: {reason}"] = None
+        else:
+            fitting.append(pair)
     languages = grouped(fitting, lambda pair: pair[dimension == "language"].language)
     common = {language: _common(of_language) for language, of_language in languages.items()}
-    shared = {language: rows for language, rows in common.items() if len(rows)}
-    return _Matched(sides, languages, shared, list(dict.fromkeys(refused)))
-
-
-def _contrast(
-    matched: _Matched, dimension: str, about: tuple[str, dict[str, Any]], balanced: bool, tests: int, seed: int
-) -> Contrast:
-    task, fixed = about
-    rows = [
-        _row(language, matched.languages[language], common, balanced, tests, seed)
-        for language, common in matched.common.items()
-    ]
-    compared = [cell for of_language in matched.languages.values() for pair in of_language for cell in pair]
-    settings = {line for of_language in matched.languages.values() for pair in of_language for line in _settings(*pair)}
-    uneven = balanced and any(not side.has_even_classes for row in rows for side in row.sides)
-    return Contrast(
-        task,
-        dimension,
-        *matched.sides,
-        fixed,
-        rows,
-        matched.refused,
-        sorted(settings),
-        metric=compared[0].metric if compared else None,
-        is_score=not uneven and not any(cell.contrast == cell.main for cell in compared),
-        by_length=dimension == "prompt_language"
-        and any(len(set(cell.lengths)) > 1 and not cell.metric.calibrated for cell in compared),
-        balanced=uneven,
-    )
+    return languages, list(refused), {language: rows for language, rows in common.items() if len(rows)}
 
 
 def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
@@ -241,67 +200,49 @@ def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
 
 
 def _settings(one: CellScores, other: CellScores) -> list[str]:
-    other_settings = other.recorded_settings
-    lines = [
-        f"{k}: {_setting(v, other_settings.get(k))}"
-        for k, v in one.recorded_settings.items()
-        if v != other_settings.get(k)
-    ]
+    """Returns a line for each setting that differs; of maps, the entries that do."""
+    lines = []
+    for name, setting in one.recorded_settings.items():
+        if setting != (of_other := other.recorded_settings.get(name)):
+            words = f"{setting} and {of_other}"
+            if isinstance(setting, dict) and isinstance(of_other, dict):
+                words = ", ".join(
+                    f"{k} {setting[k]} and {of_other.get(k)}" for k in setting if setting[k] != of_other.get(k)
+                )
+            lines.append(f"{name}: {words}")
     if one.metric.normalise_over_cell and one.n != other.n:
         lines.append(f"number of questions that {one.main} depends on: {one.n} and {other.n}")
     return lines
 
 
-def _setting(one: object, other: object) -> str:
-    if isinstance(one, dict) and isinstance(other, dict):
-        return ", ".join(f"{k} {one[k]} and {other.get(k)}" for k in one if one[k] != other.get(k))
-    return f"{one} and {other}"
-
-
-def _row(
-    language: str, pairs: list[tuple[CellScores, CellScores]], common: Numbers, balanced: bool, tests: int, seed: int
-) -> LanguageContrast:
+def _row(language: str, pairs: list[Pair], common: Numbers, balanced: bool, tests: int, seed: int) -> LanguageContrast:
     """Returns the comparison of a language; `tests` says how many there are in its family."""
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
     first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
-    statistics, floor = _concluded(first, second, tests, seed)
+    whole = difference(first, second, tests, seed)
     fit = first.metric.ranked and all(cell.selection.concludes for pair in pairs for cell in pair)
-    is_open = fit and _is_open(first, second, tests, seed)
+    is_open = fit and _is_open(first, second, whole, tests, seed)
     return LanguageContrast(
+        **vars(whole),
         language=language,
         prompts=sorted({one.prompt for one, _ in pairs}, key=prompt_order),
-        n=len(common),
         dropped=len(everything) - len(common),
-        first=first.score,
-        second=second.score,
-        **statistics._asdict(),
-        floor=floor,
         concludes=fit and not is_open,
         open=is_open,
         sides=(first, second),
     )
 
 
-def _concluded(first: PromptMean, second: PromptMean, tests: int, seed: int) -> tuple[Difference, Floor | None]:
-    """Returns the difference, and what the better side is not above if they differ."""
-    statistics = difference(first, second, tests, seed)
-    better = max(first, second, key=lambda side: side.score)
-    return statistics, not_above(better, LEVEL / tests) if significant(statistics.adjusted) else None
-
-
-def _is_open(first: PromptMean, second: PromptMean, tests: int, seed: int) -> bool:
+def _is_open(first: PromptMean, second: PromptMean, whole: Difference, tests: int, seed: int) -> bool:
     """Returns whether the verdict would be another one if all unparsed answers of one side were right."""
-
-    def verdict(one: PromptMean, other: PromptMean) -> tuple[int, bool]:
-        statistics, floor = _concluded(one, other, tests, seed)
-        return direction(other.score - one.score, statistics.adjusted), floor is None
-
+    if not any(are_many(side.cells) for side in (first, second)):
+        return False
     one_right = (all_right(first), document_means(second)), (document_means(first), all_right(second))
-    each = ((first, second), *one_right)
-    return any(are_many(side.cells) for side in each[0]) and len({verdict(*sides) for sides in each}) > 1
+    cases = [whole, *(difference(*sides, tests, seed) for sides in one_right)]
+    return len({(direction(case.difference, case.adjusted), case.floor is None) for case in cases}) > 1
 
 
-def _common(pairs: list[tuple[CellScores, CellScores]]) -> Numbers:
+def _common(pairs: list[Pair]) -> Numbers:
     """Returns the rows that all cells have, and that have the same right answer on both sides."""
     shared = []
     for one, other in pairs:

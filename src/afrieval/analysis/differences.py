@@ -1,12 +1,12 @@
 """The difference of two sides on the same documents: its interval, its test, and what could have been detected."""
 
 import math
-from functools import partial
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from afrieval.analysis.scores import PromptMean
+from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.results.document_scores import Values
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values
 from afrieval.scoring.statistics.paired import PERMUTATIONS as SIGNS
@@ -20,30 +20,47 @@ from afrieval.scoring.statistics.paired import (
     smallest_mean,
     smallest_student,
 )
-from afrieval.scoring.statistics.tests import PERMUTATIONS, bonferroni, flips, swap_draws
+from afrieval.scoring.statistics.tests import PERMUTATIONS, bonferroni, flips, significant, swap_draws
 
 ENOUGH = 4  # draws over the level: up to two as extreme as the difference are then significant
 
 
-class Difference(NamedTuple):
-    """What is known of a difference.
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """What is known of the difference of two sides on the same documents.
 
     Attributes:
+        n: documents that both sides have.
         interval: holds at once with the other comparisons' intervals, and contains 0 if and only if `adjusted` is not
             below `LEVEL`; None if nothing shows how sure the difference is.
         p: exact McNemar where each document is right or wrong, else the paired permutation test.
         adjusted: for the number of comparisons.
-        detectable: the smallest true difference that would be found four times out of five.
+        detectable: the smallest true difference that would be found four times out of five, among so many comparisons.
         gained: documents that the second side has higher.
         lost: documents that it has lower.
+        floor: what the better side is not above, though the sides differ: a score that takes no reading.
     """
 
+    first: float
+    second: float
+    n: int
     interval: Interval | None
     p: float
     adjusted: float
     detectable: float
     gained: int
     lost: int
+    floor: Floor | None = None
+
+    @property
+    def difference(self) -> float:
+        """Second minus first."""
+        return self.second - self.first
+
+    @property
+    def differs(self) -> bool:
+        """Whether one side is higher beyond chance, if only by what takes no reading."""
+        return significant(self.adjusted)
 
 
 def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> Difference:
@@ -55,8 +72,9 @@ def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
         tests: how many comparisons are looked at together.
         seed: of permutations.
     """
+    metric, comparisons = first.metric, tests
     tests *= max(first.looks, second.looks)  # each look at a growing sample is another comparison
-    metric, level = first.metric, LEVEL / tests
+    level = LEVEL / tests
     gained, lost = flips(*_on_one_scale(first, second))
     test = paired_test(first, second, np.random.default_rng(seed), level)
     low, high = metric.bounds
@@ -70,7 +88,19 @@ def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> 
         detectable = smallest_flips(test.n, test.m, level)
     else:
         detectable = smallest_mean(differences, level, high - low)
-    return Difference(interval, test.p, bonferroni(test.p, tests), detectable, gained, lost)
+    adjusted, better = bonferroni(test.p, tests), max(first, second, key=lambda side: side.score)
+    return Difference(
+        first=first.score,
+        second=second.score,
+        n=len(first.ids),
+        interval=interval,
+        p=test.p,
+        adjusted=adjusted,
+        detectable=detectable,
+        gained=gained,
+        lost=lost,
+        floor=not_above(better, LEVEL / comparisons) if significant(adjusted) else None,
+    )
 
 
 def paired_test(
@@ -100,7 +130,15 @@ def _of_draws(first: PromptMean, second: PromptMean, rng: np.random.Generator, l
     n = len(first.ids)
     if first.metric.is_mean:
         return of_signs(second.values - first.values, rng, level, draws)
-    swap = partial(_swapped, first, second)  # scores that are no means have to be computed again for each draw
+
+    def swap(swapped: Values) -> Values:
+        """Returns the difference where some documents' measures are on the other side, shape (b,)."""
+        ahead, behind = np.hstack([swapped, 1 - swapped]), np.hstack([1 - swapped, swapped])
+        both = map(np.concatenate, zip(first.measures, second.measures, strict=True))
+        score = first.metric.score
+        return np.asarray(np.mean([score(of, ahead) - score(of, behind) for of in both], axis=0))
+
+    # Scores that are no means have to be computed again for each draw.
     drawn = n * swap_draws(swap, n, rng, draws)
     total, differing = n * float(swap(np.zeros((1, n)))[0]), sum(flips(*_on_one_scale(first, second)))
     return of_draws(total, drawn, float(np.mean(drawn**2)), (n, differing), level)
@@ -108,17 +146,6 @@ def _of_draws(first: PromptMean, second: PromptMean, rng: np.random.Generator, l
 
 def _is_binary(first: PromptMean, second: PromptMean) -> bool:
     return first.metric.is_mean and set(np.unique([first.values, second.values])) <= {0.0, 1.0}
-
-
-def _swapped(first: PromptMean, second: PromptMean, swapped: Values) -> Values:
-    """Returns the difference where some documents' measures are on the other side, shape (b,)."""
-    metric, stays = first.metric, 1 - swapped
-    differences = []
-    for one, other in zip(first.measures, second.measures, strict=True):
-        both = np.concatenate([one, other])
-        ahead, behind = np.hstack([swapped, stays]), np.hstack([stays, swapped])
-        differences.append(metric.score(both, ahead) - metric.score(both, behind))
-    return np.asarray(np.mean(differences, axis=0))
 
 
 def _on_one_scale(first: PromptMean, second: PromptMean) -> tuple[Values, Values]:

@@ -11,14 +11,14 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_sides, scaled
-from afrieval.analysis.published import AFROBENCH, PUBLISHED, prompts_of
-from afrieval.analysis.published_files import PublishedRow
+from afrieval.analysis.published_files import AFROBENCH, UNKNOWN, PublishedRow
 from afrieval.analysis.ranks import PERCENT, stated
-from afrieval.analysis.scores import ByQuestion, averaged
+from afrieval.analysis.scores import averaged
 from afrieval.analysis.suites import by_form, factor_of, percent
-from afrieval.analysis.uncertainty import ScoreWithoutDocuments, mean_of
+from afrieval.analysis.uncertainty import LanguageScores, ScoreWithoutDocuments
 from afrieval.analysis.verdicts import CHANCE, Floor, ScoredRows, by_quality, floor, rows_of
 from afrieval.languages import ENGLISH
+from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.intervals import Interval, wilson
@@ -27,14 +27,15 @@ from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.known_facts import known_defects, published_metric
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 
-SourcedRow = tuple[PublishedRow, str]  # a row and its source
+PUBLISHED = "published"  # how the prompt sets of published scores begin
 
 
 class LeaderboardModel(NamedTuple):
     """A model under one kind of prompts.
 
     Attributes:
-        prompt_set: of the suite or of the paper; or a name that begins with `PUBLISHED`.
+        prompt_set: of the suite or of the paper; or a name that begins with `PUBLISHED`: prompts of the suite, of
+            papers, and unknown ones are not averaged together.
         shots: None if it is not known.
         answer_form: empty if it is not known, or another one for each task.
         rows: the rows that its scores are on.
@@ -69,15 +70,10 @@ class TaskEntry(NamedTuple):
     interval: Interval | None
     n: int | None
     shares: Mapping[str, float]
-    scores: ByQuestion | ScoreWithoutDocuments
-    by_prompt: Mapping[str, ByQuestion | ScoreWithoutDocuments]
+    scores: LanguageScores
+    by_prompt: Mapping[str, LanguageScores]
     source: str
     unreviewed: bool | str = ""
-
-    @property
-    def prompts(self) -> list[str]:
-        """The prompts averaged over."""
-        return list(self.by_prompt)
 
 
 @dataclass(frozen=True)
@@ -113,21 +109,18 @@ class TaskEntries:
         """The lowest and the highest score in percent; empty if scores are not in percent."""
         return PERCENT if self.metric is None or percent(self.metric) else ()
 
-    def scores_of(
-        self, model: LeaderboardModel, languages: Sequence[str], best: bool
-    ) -> Mapping[str, ByQuestion | ScoreWithoutDocuments]:
+    def scores_of(self, model: LeaderboardModel, languages: Sequence[str], best: bool) -> Mapping[str, LanguageScores]:
         """Returns a model's scores in some languages, in percent; `best`: under the prompt whose mean is the best."""
         entries = {code: self.entries[model][code] for code in languages}
         prompts = set.intersection(*({*entry.by_prompt} for entry in entries.values())) if best else set()
         of_prompts = [{code: entry.by_prompt[prompt] for code, entry in entries.items()} for prompt in sorted(prompts)]
         whole = {code: entry.scores for code, entry in entries.items()}
-        return max(of_prompts, key=lambda by_code: np.mean([*map(mean_of, by_code.values())]), default=whole)
+        return max(of_prompts, key=lambda by_code: np.mean([of.score for of in by_code.values()]), default=whole)
 
     @property
     def is_sure(self) -> bool:
         """Whether the errors of all scores are known."""
-        all_scores = [entry.scores for of in self.entries.values() for entry in of.values()]
-        return not any(isinstance(scores, ScoreWithoutDocuments) and np.isnan(scores.error) for scores in all_scores)
+        return all(entry.scores.is_known for of in self.entries.values() for entry in of.values())
 
     @property
     def languages(self) -> list[str]:
@@ -135,9 +128,9 @@ class TaskEntries:
         return sorted({code for of in self.entries.values() for code in of})
 
 
-def tasks_with_entries(cells: Sequence[CellScores], rows: Sequence[SourcedRow]) -> list[TaskEntries]:
+def tasks_with_entries(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> list[TaskEntries]:
     """Returns all tasks of runs and of published rows, sorted by name."""
-    run_cells, published = _by_task(by_quality(cells)), grouped(rows, lambda pair: pair[0].task)
+    run_cells, published = _by_task(by_quality(cells)), grouped(rows, lambda row: row.task)
     return [
         _task_entries(task, run_cells.get(task, {}), published.get(task, []))
         for task in sorted({*run_cells, *published})
@@ -158,7 +151,7 @@ def _by_task(cells: Sequence[CellScores]) -> dict[str, dict[LeaderboardModel, li
     return by_task
 
 
-def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], rows: list[SourcedRow]) -> TaskEntries:
+def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], rows: list[PublishedRow]) -> TaskEntries:
     all_cells = [cell for of in cells.values() for cell in of]
     name, metric = _metric(task, all_cells, rows)
     # Of an open task, cells have only the score that `by_quality` gave them.
@@ -178,9 +171,9 @@ def _task_entries(task: str, cells: dict[LeaderboardModel, list[CellScores]], ro
     )
     hub = spec.data.hub if (spec := _spec(task)) else ""
     data = next((cell.data_set for cell in all_cells if cell.data_set), "") or hub or task
-    defects = defective(task, all_cells, [row for row, _ in rows])
+    defects = defective(task, all_cells, rows)
     chance = _chance(all_cells, metric, spec)
-    floors = {} if math.isnan(chance) else {code: Floor(CHANCE, 100 * chance) for row, _ in rows for code in row.scores}
+    floors = {} if math.isnan(chance) else {code: Floor(CHANCE, 100 * chance) for row in rows for code in row.scores}
     of_languages = grouped((cell for of in have.values() for cell in of), lambda cell: cell.language)
     for code, (first, *_) in of_languages.items():
         low = floor(averaged([first])) if factor > 0 and first.n else None
@@ -207,7 +200,7 @@ def defective(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> d
     return published | {c.language: c.defect for c in cells if c.task == task and c.defect}
 
 
-def _metric(task: str, cells: Sequence[CellScores], rows: list[SourcedRow]) -> tuple[str, Metric | None]:
+def _metric(task: str, cells: Sequence[CellScores], rows: list[PublishedRow]) -> tuple[str, Metric | None]:
     """Returns the metric of published scores where there are some, else the main one of most runs.
 
     One that ranks models is preferred.
@@ -215,7 +208,7 @@ def _metric(task: str, cells: Sequence[CellScores], rows: list[SourcedRow]) -> t
     counts = Counter((cell.metric.ranked, cell.main) for cell in cells)
     name = max(counts, key=lambda main: (main[0], counts[main]))[1] if counts else ""
     if rows:
-        name = rows[0][0].metric or (published_metric(task) if task in task_names() else name)
+        name = rows[0].metric or (published_metric(task) if task in task_names() else name)
     declared = spec.scoring.metrics if (spec := _spec(task)) else ()
     measured = [cell.metrics[name] for cell in cells if name in cell.metrics]
     return name, next(iter([*measured, *(metric for metric in declared if metric.name == name)]), None)
@@ -238,31 +231,35 @@ def _entry(cells: list[CellScores], factor: float) -> TaskEntry:
     return TaskEntry(mean.score, mean.interval, len(mean.ids), shares, scores, by_prompt, source, unreviewed)
 
 
-def _published(rows: list[SourcedRow], metric: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
+def _published(rows: list[PublishedRow], metric: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:
+    whose = {SUITE: f"{PUBLISHED}, suite's prompts", UNKNOWN: f"{PUBLISHED}, prompt unknown"}
+
+    def model(row: PublishedRow) -> LeaderboardModel:
+        prompts = whose.get(row.prompt.partition(" ")[0], PUBLISHED)
+        return LeaderboardModel(row.model, prompts, row.prompt_language, row.shots, "")
+
     entries: dict[LeaderboardModel, dict[str, TaskEntry]] = {}
-    sides = grouped(rows, lambda p: (p[0].model, prompts_of(p[0]), p[0].prompt_language, p[0].shots))
-    for (name, prompt_set, prompt_language, shots), of_side in sides.items():
-        model = LeaderboardModel(name, prompt_set, prompt_language, shots, "")
-        for code in dict.fromkeys(code for row, _ in of_side for code in row.scores):
-            code_rows = [pair for pair in of_side if code in pair[0].scores]
-            entries.setdefault(model, {})[code] = _published_entry(code_rows, code, metric)
+    for side, of_side in grouped(rows, model).items():
+        for code in dict.fromkeys(code for row in of_side for code in row.scores):
+            code_rows = [row for row in of_side if code in row.scores]
+            entries.setdefault(side, {})[code] = _published_entry(code_rows, code, metric)
     return entries
 
 
-def _published_entry(rows: list[SourcedRow], code: str, metric: Metric | None) -> TaskEntry:
+def _published_entry(rows: list[PublishedRow], code: str, metric: Metric | None) -> TaskEntry:
     """Returns the mean over prompts, whose errors are taken to be the same in all of them."""
     is_accuracy = metric is not None and metric.is_mean and metric.interval == "wilson"
-    spec = _spec(rows[0][0].task)
+    spec = _spec(rows[0].task)
     whole = spec.data.rows_of(spec.data.evaluate, code) if spec else None
-    counts = [row.n.get(code, whole) for row, _ in rows]
+    counts = [row.n.get(code, whole) for row in rows]
     by_prompt = {}
-    for (row, _), n in zip(rows, counts, strict=True):
+    for row, n in zip(rows, counts, strict=True):
         share = row.scores[code] / 100
         error = 100 * stated(share, n).error if is_accuracy and n else np.nan
         by_prompt[row.prompt] = ScoreWithoutDocuments(100 * share, error, n or 0)
     prompt_scores = list(by_prompt.values())
     score, error = (float(np.mean([each[at] for each in prompt_scores])) for at in range(2))
-    sources = ", ".join(dict.fromkeys(source for _, source in rows))
+    sources = ", ".join(dict.fromkeys(row.source for row in rows))
     n = min((each.n for each in prompt_scores), default=0)
     highest = metric.bounds[1] if metric and np.isfinite(metric.bounds[1]) else 1.0
     interval = Interval(*(highest * end for end in wilson(n * score / 100, n))) if is_accuracy and n else None
@@ -270,7 +267,7 @@ def _published_entry(rows: list[SourcedRow], code: str, metric: Metric | None) -
         highest * score / 100,
         interval,
         n or None,
-        {row.prompt: row.scores[code] / 100 for row, _ in rows},
+        {row.prompt: row.scores[code] / 100 for row in rows},
         ScoreWithoutDocuments(score, error, n),
         by_prompt,
         sources,

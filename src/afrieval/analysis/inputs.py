@@ -36,7 +36,7 @@ class Inputs(NamedTuple):
         """Returns only the cells that have a metric, scored by it; all cells with their main one for None.
 
         Raises:
-            UserError: if no cell has it.
+            UserError: if no cell has it, or it is not the same one in all runs.
         """
         if metric is None:
             return self
@@ -47,17 +47,12 @@ class Inputs(NamedTuple):
         if not run_cells and not foreign:
             metrics = dict.fromkeys(name for c in [*self.run_cells, *self.foreign] for name in c.metrics)
             raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(metrics)))
-        _check_same_computation(metric, run_cells)
+        folders = {c.declared.get("signatures", {}).get(metric): c.folder for c in run_cells if is_learned(metric)}
+        if len(folders) > 1:  # two versions of its model computed a learned metric
+            (one, folder), (other, other_folder) = list(folders.items())[:2]
+            problem = f"{metric} is not the same in {folder} ({one}) and {other_folder} ({other})"
+            raise UserError(problem, "score both runs with the same model, see afrieval score --help")
         return self._replace(run_cells=run_cells, foreign=foreign)
-
-
-def _check_same_computation(metric: str, cells: Sequence[CellScores]) -> None:
-    """Rejects scores of a learned metric that two versions of its model computed."""
-    folders = {c.declared.get("signatures", {}).get(metric): c.folder for c in cells if is_learned(metric)}
-    if len(folders) > 1:
-        (one, folder), (other, other_folder) = list(folders.items())[:2]
-        problem = f"{metric} is not the same in {folder} ({one}) and {other_folder} ({other})"
-        raise UserError(problem, "score both runs with the same model, see afrieval score --help")
 
 
 class LeftOut(NamedTuple):
@@ -72,13 +67,13 @@ class Gathered(NamedTuple):
 
     Attributes:
         cells: of our runs and of other programs' runs, each cell once.
-        rows: published rows, each with its source.
+        rows: published rows, with their sources.
         records: model to its runs, each with its place and what run.yaml says.
         settings: model to its runs of other programs, each with its place and the settings of its first cell.
     """
 
     cells: list[CellScores]
-    rows: list[tuple[PublishedRow, str]]
+    rows: list[PublishedRow]
     records: dict[str, list[tuple[str, RunRecord]]]
     settings: dict[str, list[tuple[str, Mapping[str, object]]]]
     left_out: list[LeftOut]

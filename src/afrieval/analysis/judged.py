@@ -15,8 +15,9 @@ from afrieval.results.samples import Sample, answer_text, read_lines
 from afrieval.scoring.labels import CUT, REFUSED
 from afrieval.scoring.learned import JUDGE, JUDGED, PEOPLE, RATINGS, corrected_name
 from afrieval.scoring.rubric import is_scale
-from afrieval.scoring.statistics.agreement import Agreement, krippendorff, weighted_kappa
+from afrieval.scoring.statistics.agreement import krippendorff, weighted_kappa
 from afrieval.scoring.statistics.corrected import FEWEST
+from afrieval.scoring.statistics.intervals import IntervalEstimate
 
 LANGUAGE = "output_language"
 MISLEADING = {"in another language": (LANGUAGE, 0.0), "refused": (REFUSED, 1.0), "cut off": (CUT, 1.0)}
@@ -144,8 +145,8 @@ class LanguageAgreement(NamedTuple):
 
     language: str
     rated: int
-    raters: Agreement | None
-    judge: Agreement | None
+    raters: IntervalEstimate | None
+    judge: IntervalEstimate | None
 
     @property
     def is_validated(self) -> bool:
@@ -155,23 +156,17 @@ class LanguageAgreement(NamedTuple):
 
 def agreements(scores: Sequence[JudgedScore]) -> list[LanguageAgreement]:
     """Returns how far people and a judge agree in each language, from the scores of one judge in a task."""
-    return [
-        _agreement(language, of) for language, of in grouped(scores, lambda s: str(s.dimensions["language"])).items()
-    ]
-
-
-def _agreement(language: str, scores: Sequence[JudgedScore]) -> LanguageAgreement:
-    rated = [answer for score in scores for answer in score.rated if answer.ratings]
-    levels = list(rated[0].cell.declared.get("rubric", {}).get("levels", {})) if rated else []
-    scale = is_scale(levels)
-    raters = krippendorff([answer.ratings for answer in rated], levels, scale) if levels else None
-    level_pairs = [(level, answer.rating) for answer in rated if (level := answer.level(scores[0].judge))]
-    judge = (
-        weighted_kappa([of for of, _ in level_pairs], [of for _, of in level_pairs], levels, scale)
-        if level_pairs
-        else None
-    )
-    return LanguageAgreement(language, len(rated), raters, judge)
+    of_languages = []
+    for language, in_language in grouped(scores, lambda s: str(s.dimensions["language"])).items():
+        rated = [answer for score in in_language for answer in score.rated if answer.ratings]
+        levels = list(rated[0].cell.declared.get("rubric", {}).get("levels", {})) if rated else []
+        scale = is_scale(levels)
+        raters = krippendorff([answer.ratings for answer in rated], levels, scale) if levels else None
+        pairs = [(level, answer.rating) for answer in rated if (level := answer.level(in_language[0].judge))]
+        judged, by_people = zip(*pairs, strict=True) if pairs else ((), ())
+        judge = weighted_kappa(list(judged), list(by_people), levels, scale) if pairs else None
+        of_languages.append(LanguageAgreement(language, len(rated), raters, judge))
+    return of_languages
 
 
 def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
@@ -184,8 +179,20 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
         lines = ((cell, line) for cell in of_place for line in read_lines(Path(str(cell.path))) if line["metrics"])
         answers = [JudgedAnswer.read(cell, line) for cell, line in lines]
         judges = list(dict.fromkeys(name for answer in answers for name in answer.judged))
-        rated = any(answer.ratings for answer in answers)
-        scores += [_score(dimensions, of_place, judge, answers) for judge in judges or ([""] if rated else [])]
+        for judge in judges or [""] * any(answer.ratings for answer in answers):
+            of_judge = [answer for answer in answers if judge in answer.judged or (not judge and answer.ratings)]
+            scores.append(
+                JudgedScore(
+                    task=of_place[0].task,
+                    dimensions=dimensions,
+                    judge=judge,
+                    answers=of_judge,
+                    score=_averaged(of_place, judge),
+                    corrected=_averaged(of_place, corrected_name(judge)),
+                    signature=of_place[0].declared.get("signatures", {}).get(judge, ""),
+                    is_pair=any("orders" in answer.judged.get(judge, {}) for answer in of_judge),
+                )
+            )
     order = {code: at for at, code in enumerate(dict.fromkeys(score.dimensions["language"] for score in scores))}
     scores.sort(key=lambda score: order[score.dimensions["language"]])
     return [*grouped(scores, lambda score: (score.task, score.judge, score.signature)).values()]
@@ -193,23 +200,8 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
 
 def _is_judged(cell: CellScores) -> bool:
     """Returns whether people rated answers of a cell, or a judge was asked: its replies may all be unparsed."""
-    return any(
-        name == PEOPLE or name.startswith(JUDGE) for name in (*cell.metrics, *cell.declared.get("signatures", ()))
-    )
-
-
-def _score(dimensions: dict[str, Any], cells: list[CellScores], judge: str, answers: list[JudgedAnswer]) -> JudgedScore:
-    of_judge = [answer for answer in answers if judge in answer.judged or (not judge and answer.ratings)]
-    return JudgedScore(
-        task=cells[0].task,
-        dimensions=dimensions,
-        judge=judge,
-        answers=of_judge,
-        score=_averaged(cells, judge),
-        corrected=_averaged(cells, corrected_name(judge)),
-        signature=cells[0].declared.get("signatures", {}).get(judge, ""),
-        is_pair=any("orders" in answer.judged.get(judge, {}) for answer in of_judge),
-    )
+    names = (*cell.metrics, *cell.declared.get("signatures", ()))
+    return any(name == PEOPLE or name.startswith(JUDGE) for name in names)
 
 
 def _averaged(cells: list[CellScores], metric: str) -> PromptMean | None:

@@ -1,24 +1,21 @@
 """Leaderboards: where models stand, all averages by name, and who is best in each language and task."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 
-import numpy as np
-
 from afrieval._util.grouping import grouped
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries, TaskEntry, tasks_with_entries
-from afrieval.analysis.inputs import Gathered, LeftOut
-from afrieval.analysis.ranks import Contest, best_first, is_known, ranks
+from afrieval.analysis.inputs import Gathered
+from afrieval.analysis.ranks import Contest, best_first, ranks
 from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.standings import Board, Pair, Standing
 from afrieval.analysis.suites import RULES
-from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, mean_of
+from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, weighted_mean
 from afrieval.analysis.verdicts import under_mean
 from afrieval.languages import LANGUAGES, is_african
-from afrieval.results.schema import RunRecord
 from afrieval.scoring.statistics.intervals import Interval
 
 ModelStanding = Standing[LeaderboardModel]
@@ -52,9 +49,22 @@ def board(
     chosen = sorted(common_pairs(list(fit.values())))  # models that cannot have a rank do not decide it
     whole = [model for model, pairs in fit.items() if chosen and pairs >= set(chosen)]
     by_name = {task.task: task for task in used}
-    unscaled = _ranked(by_name, whole, chosen, best) if whole else []
-    unscaled += [_scored(by_name, model, sorted(has[model]), best) for model in has if model not in set(whole)]
-    unscaled = [standing._replace(pairs=sorted(has[standing.side])) for standing in unscaled]
+    of_tasks = grouped(chosen, lambda pair: pair[0])
+    contests = [
+        Contest(
+            1 / len(of_tasks),
+            by_name[task].data,
+            [by_name[task].scores_of(model, [code for _, code in pairs], best) for model in whole],
+            by_name[task].scale,
+        )
+        for task, pairs in of_tasks.items()
+    ]
+    rank_of = dict(zip(whole, ranks(contests) if whole else [], strict=True))
+    unscaled = []
+    for model, pairs in has.items():
+        whole_model = model in rank_of
+        scored = _scored(by_name, model, chosen if whole_model else sorted(pairs), best)
+        unscaled.append(scored._replace(pairs=sorted(pairs), rank=rank_of.get(model), whole=whole_model))
     unscaled.sort(key=lambda s: (not s.whole, not s.concludes, -s.score, s.side.name))
     order = best_first(unscaled, lambda s: s.rank)
     standings = [standing.over(used[0].factor) for standing in order] if own_scale else order
@@ -100,79 +110,48 @@ def common_pairs(sets: Sequence[set[Pair]]) -> set[Pair]:
     return set(max(candidates, key=worth, default=()))
 
 
-def _ranked(
-    tasks: Mapping[str, TaskEntries], models: list[LeaderboardModel], pairs: list[Pair], best: bool
-) -> list[ModelStanding]:
-    """Returns the standings of models that have all pairs."""
-    shares = [_shares(tasks, model, pairs, best) for model in models]
-    of_tasks = [tasks[task] for task in dict.fromkeys(task for task, _ in pairs)]
-    contests = [
-        Contest(of[0].weight, of[0].data, [share.languages for share in of], task.scale)
-        for task, of in zip(of_tasks, zip(*shares, strict=True), strict=True)
-    ]
-    standings = [_scored(tasks, model, pairs, best) for model in models]
-    return [s._replace(rank=rank, whole=True) for s, rank in zip(standings, ranks(contests), strict=True)]
-
-
-def _shares(
-    tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: Sequence[Pair], best: bool
-) -> list[TaskWeight]:
-    """Returns a model's scores in each task, with the task's weight in its mean."""
+def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: list[Pair], best: bool) -> ModelStanding:
+    """Returns the standing of a model on some pairs, without a rank."""
     of_tasks = grouped(pairs, lambda pair: pair[0])
-    return [
+    shares = [
         TaskWeight(1 / len(of_tasks), tasks[task].data, tasks[task].scores_of(model, [code for _, code in of], best))
         for task, of in of_tasks.items()
     ]
-
-
-def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: list[Pair], best: bool) -> ModelStanding:
-    """Returns the standing of a model on some pairs, without a rank."""
-    shares = _shares(tasks, model, pairs, best)
     entries = {(task, code): tasks[task].entries[model][code] for task, code in pairs}
     counts = [entry.n for entry in entries.values()]
     n = None if None in counts else min(n for n in counts if n is not None)
-    score = sum(share.weight * float(np.mean([*map(mean_of, share.languages.values())])) for share in shares)
-    single = pairs[0] if len(pairs) == 1 and not best else None
-    has_errors = all(is_known(share.languages) for share in shares)
-    interval = _interval(tasks, model, single, score, shares) if has_errors else None
+    score = weighted_mean(shares)
+    if not all(of.is_known for share in shares for of in share.languages.values()):
+        interval = None
+    elif len(pairs) == 1 and not best:  # a single score has its metric's own kind
+        ends, factor = entries[pairs[0]].interval, tasks[pairs[0][0]].factor
+        interval = Interval(*sorted(factor * end for end in ends)) if ends else None
+    elif all(task.averaged for task in tasks.values()):
+        interval = interval_of(shares)
+    else:
+        half = half_width(shares)
+        interval = Interval(score - half, score + half)
     scores = {pair: of.scores for pair, of in entries.items()}
     many = {pair: of.unparsed for pair, of in scores.items() if isinstance(of, ByQuestion) and of.unparsed}
     floors = [tasks[task].floors.get(code) for task, code in pairs]
     lows = [tasks[task].factor * of.interval.low if of.interval else -math.inf for (task, _), of in entries.items()]
-    unreviewed = {of.unreviewed for of in entries.values() if of.unreviewed}
     lowest = 0.0 if all(tasks[task].scale for task, _ in pairs) else -math.inf
     above = all(floor and low > floor.score for low, floor in zip(lows, floors, strict=True))
-    floor = None if above else under_mean(floors, score, interval, bool(many), lowest)
     return Standing(
         side=model,
         score=score,
         interval=interval,
         pairs=pairs,
         n=n,
-        floor=floor,
-        whole=False,
+        floor=None if above else under_mean(floors, score, interval, bool(many), lowest),
         concludes=model.rows.concludes,
         unparsed=many,
-        unreviewed=unreviewed,
+        unreviewed={of.unreviewed for of in entries.values() if of.unreviewed},
     )
 
 
-def _interval(
-    tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pair: Pair | None, score: float, shares: list[TaskWeight]
-) -> Interval | None:
-    """Returns the interval of a mean; a single score, of one pair, has its metric's own kind."""
-    if pair:
-        task, code = tasks[pair[0]], pair[1]
-        interval = task.entries[model][code].interval
-        return Interval(*sorted(task.factor * end for end in interval)) if interval else None
-    if all(task.averaged for task in tasks.values()):
-        return interval_of(score, shares)
-    half = half_width(shares)
-    return Interval(score - half, score + half)
-
-
-LEAST = 3  # languages of a family with an average: the interval of a mean over two says nothing
 OTHER = "other"  # family of languages that the suite does not have
+LEAST = 3  # languages of a family with an average: the interval of a mean over two says nothing
 
 
 @dataclass(frozen=True)
@@ -183,7 +162,7 @@ class Leaderboard:
         languages: of each language, the mean over tasks.
         pairs: of each task and language.
         means: of each task, the mean over African languages.
-        records, settings, left_out: as in `Gathered`.
+        results: what it was made of.
     """
 
     tasks: list[TaskEntries]
@@ -191,9 +170,7 @@ class Leaderboard:
     languages: dict[str, ModelBoard]
     pairs: dict[Pair, ModelBoard]
     means: dict[str, ModelBoard]
-    records: dict[str, list[tuple[str, RunRecord]]]
-    settings: dict[str, list[tuple[str, Mapping[str, object]]]]
-    left_out: list[LeftOut]
+    results: Gathered
 
     @property
     def models(self) -> list[LeaderboardModel]:
@@ -223,9 +200,7 @@ def leaderboard(gathered: Gathered) -> Leaderboard:
         {code: language_board for code in codes if (language_board := of_language(tasks, code)).standings},
         {(task.task, code): of_pair(task, code) for task in tasks for code in task.languages},
         {task.task: of_task(task) for task in tasks},
-        gathered.records,
-        gathered.settings,
-        gathered.left_out,
+        gathered,
     )
 
 
@@ -233,14 +208,15 @@ def averages(tasks: Sequence[TaskEntries]) -> list[ModelBoard]:
     """Returns the averages over tasks by name: suite, afrobench, and one per family of African languages."""
     boards = [board(tasks, name, RULES[name].includes, RULES[name].best) for name in ("suite", "afrobench")]
     african = [code for task in tasks for code in task.languages if is_african(code)]
-    for family, codes in sorted(grouped(dict.fromkeys(african), family_of).items()):
+    families = grouped(dict.fromkeys(african), lambda code: LANGUAGES[code].family if code in LANGUAGES else OTHER)
+    for family, codes in sorted(families.items()):
         if len(codes) >= LEAST:
-            boards.append(board(tasks, family, partial(_is_of_family, family)))
+            boards.append(board(tasks, family, partial(_is_sound_in, codes)))
     return [each for each in boards if each.standings]
 
 
-def _is_of_family(family: str, code: str, defective: bool) -> bool:
-    return is_african(code) and family_of(code) == family and not defective
+def _is_sound_in(codes: Collection[str], code: str, defective: bool) -> bool:
+    return code in codes and not defective
 
 
 def of_language(tasks: Sequence[TaskEntries], language: str) -> ModelBoard:
@@ -259,8 +235,3 @@ def of_task(task: TaskEntries) -> ModelBoard:
 def of_pair(task: TaskEntries, language: str) -> ModelBoard:
     """Returns the models in one task and language."""
     return board([task], f"{task.task} {language}", lambda code, _: code == language, own_scale=True)
-
-
-def family_of(code: str) -> str:
-    """Returns a language's family."""
-    return LANGUAGES[code].family if code in LANGUAGES else OTHER

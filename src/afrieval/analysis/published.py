@@ -1,110 +1,131 @@
-"""Published scores: one row per model and prompt, a score per language, in percent."""
+"""Published scores next to runs: models over their prompts, prompt by prompt, and what differs from a run."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from afrieval._util.errors import UserError, nearest
-from afrieval.analysis.published_files import UNKNOWN, PublishedRow, PublishedTable, shown
-from afrieval.analysis.published_files import read_published as read_table
+from afrieval._util.grouping import grouped
+from afrieval.analysis.entries import PUBLISHED, TaskEntries, tasks_with_entries
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.subgroups import ScoreTree
-from afrieval.languages import LANGUAGES, language_of
-from afrieval.results.cell_key import SUITE
+from afrieval.languages import is_african
+from afrieval.results.cell_key import PAPER, SUITE, UNCLEANED, prompt_number
 from afrieval.results.cell_scores import CellScores
 from afrieval.tasks.declaration.known_facts import PublishedScores, published_scores
-from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
+from afrieval.tasks.declaration.spec import load_task, task_names
 
-AFROBENCH = "AfroBench"
-PUBLISHED = "published"  # how sources of published scores begin
-NOT_AVERAGED = ("eng", "fra")  # Portuguese is averaged: the printed averages come out only with it
-TOLERANCE = 0.1 + 1e-9  # they are printed with one decimal, not always rounded to the nearest
+SOURCES = {SUITE: "run", PAPER: "run, paper", UNCLEANED: "run, paper uncleaned"}  # of runs, by the set of their prompts
 
 
-def read_published(path: Path) -> PublishedTable:
-    """Returns a table of published scores, with the suite's names of tasks and languages where it knows them.
-
-    Raises:
-        UserError: as for `analysis.published_files.read_published`.
-    """
-    table = read_table(path)
-    spec = _specs_of_tables().get(table.rows[0].task) if table.rows else None
-    codes = _codes(list(dict.fromkeys(code for row in table.rows for code in row.scores)), spec)
-    twice = [code for code in codes if not codes[code]]
-    unknown = [code for code in codes.values() if code and code not in LANGUAGES]
-    left_out = [
-        f"second columns of languages: {shown(twice)}; averages of rows with them are not checked" if twice else "",
-        f"from means over African languages, since the suite does not have them: {shown(unknown)}" if unknown else "",
-    ]
-    rows = []
-    for row in table.rows:
-        scores = {codes[code]: score for code, score in row.scores.items() if codes[code]}
-        average = row.average if len(scores) == len(row.scores) else None
-        rows.append(replace(row, task=spec.name if spec else row.task, scores=scores, average=average))
-    return PublishedTable(rows, [*table.left_out, *filter(None, left_out)])
-
-
-@cache
-def _specs_of_tables() -> dict[str, TaskSpec]:
-    """Returns, for each table that a task's paper published, the task."""
-    specs = map(load_task, task_names())
-    return {spec.paper.table or spec.name: spec for spec in specs if spec.paper}
-
-
-def _codes(printed: list[str], spec: TaskSpec | None) -> dict[str, str]:
-    """Returns the suite's codes of languages, or as printed where it has none; empty for the second one of a language.
-
-    A printed code that is the suite's own is the first.
-    """
-    theirs = {code: ours for ours, code in spec.paper.codes.items()} if spec and spec.paper else {}
-    languages = {code: theirs.get(code) or language_of(code) or code for code in printed}
-    first: dict[str, str] = {}
-    for code in sorted(printed, key=lambda code: languages[code] != code):
-        first.setdefault(languages[code], code)
-    return {code: ours if first[ours] == code else "" for code, ours in languages.items()}
-
-
-@dataclass(frozen=True)
-class AuthorsAverage:
-    """AfroBench's own average of a row: the mean over all languages that the row has, but English and French.
+class OverPrompts(NamedTuple):
+    """A model's scores over its prompts, each the mean over the same languages; 0 to 1.
 
     Attributes:
-        name: what to call it, since it is not the suite's mean over African languages.
-        languages: those averaged over; rows of one table may differ in them.
+        source: run, with the set of its prompts if they are not the suite's; or whose the published prompts are.
+        scores: by prompt, of those that have a score in every one of the languages.
     """
 
-    row: PublishedRow
-    languages: list[str]
-    value: float
-    name: str = AFROBENCH
+    model: str
+    source: str
+    shots: int | None
+    scores: Mapping[str, float]
 
     @property
-    def consistent(self) -> bool:
-        """Whether it is the printed average to 0.1; so it is where none is printed."""
-        return self.row.average is None or abs(self.value - self.row.average) <= TOLERANCE
+    def is_published(self) -> bool:
+        """Whether its scores are published ones."""
+        return self.source.startswith(PUBLISHED)
+
+    @property
+    def best(self) -> float:
+        """The score under the best prompt, chosen on the documents that it is a score of."""
+        return max(self.scores.values())
+
+    @property
+    def mean(self) -> float:
+        """The mean over prompts."""
+        return float(np.mean([*self.scores.values()]))
 
 
-def averages(rows: list[PublishedRow]) -> tuple[list[AuthorsAverage], list[AuthorsAverage]]:
-    """Returns AfroBench's average of each row, and the averages that are not what the table says.
+def over_prompts(task: TaskEntries | None, languages: Sequence[str]) -> list[OverPrompts]:
+    """Returns the scores over prompts of each model that has all languages, the highest mean first."""
+    return sorted(_of_models(task, languages), key=lambda model: -model.mean)
 
-    Rows that have neither a language but English and French are left out.
+
+def _of_models(task: TaskEntries | None, languages: Sequence[str]) -> list[OverPrompts]:
+    models = []
+    for model, entries in task.entries.items() if task else ():
+        shares = [entries[code].shares for code in languages if code in entries]
+        whole = [prompt for prompt in shares[0] if all(prompt in of for of in shares)] if shares else []
+        if whole and len(shares) == len(languages):
+            scores = {prompt: float(np.mean([of[prompt] for of in shares])) for prompt in whole}
+            models.append(OverPrompts(model.name, SOURCES.get(model.prompt_set, model.prompt_set), model.shots, scores))
+    return models
+
+
+def with_english_prompts(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> TaskEntries | None:
+    """Returns the models of a task with English prompts, as published scores have; None without published scores."""
+    in_english = [row for row in rows if row.prompt_language == "eng"]
+    with_english = [cell for cell in cells if cell.prompt_language == "eng"]
+    return tasks_with_entries(with_english, in_english)[0] if in_english else None
+
+
+def standings(cells: Sequence[CellScores], rows: Sequence[PublishedRow]) -> tuple[list[OverPrompts], list[str]]:
+    """Returns the models, the highest mean first, and the languages averaged over; none if they share no language."""
+    task = with_english_prompts(cells, rows)
+    languages = _common_languages(task)
+    return over_prompts(task, languages), languages
+
+
+def on_same_prompts(
+    cells: Sequence[CellScores], rows: Sequence[PublishedRow]
+) -> tuple[dict[int, list[OverPrompts]], list[str]]:
+    """Returns the models under each prompt that runs and tables share, the highest score first, and the languages.
+
+    Numbers of the suite's prompts are left out: they are not the paper's. Arguments are as for `standings`.
     """
-    row_averages = []
-    for row in rows:
-        languages = [code for code in row.scores if code not in NOT_AVERAGED]
-        if languages:
-            row_averages.append(
-                AuthorsAverage(row, languages, float(np.mean([row.scores[code] for code in languages])))
-            )
-    return row_averages, [average for average in row_averages if not average.consistent]
+    paper_cells = [c for c in cells if c.prompt_language == "eng" and c.prompt_set != SUITE]
+    numbers = {str(prompt_number(c.prompt)) for c in paper_cells}
+    task = with_english_prompts(paper_cells, [row for row in rows if row.prompt in numbers])
+    languages = _common_languages(task)
+    by_prompt: dict[int, list[OverPrompts]] = {}
+    for model in _of_models(task, languages):
+        for prompt, score in model.scores.items():
+            by_prompt.setdefault(prompt_number(prompt), []).append(model._replace(scores={prompt: score}))
+    for models in by_prompt.values():
+        models.sort(key=lambda model: (-model.mean, not model.is_published))
+    shared = [n for n, models in sorted(by_prompt.items()) if any(model.is_published for model in models)]
+    return {number: by_prompt[number] for number in shared}, languages
 
 
-def prompts_of(row: PublishedRow) -> str:
-    """Returns whose prompts a row has; prompts of the suite, of papers, and unknown ones are not averaged together."""
-    kind = {SUITE: "suite's prompts", UNKNOWN: "prompt unknown"}.get(row.prompt.partition(" ")[0])
-    return f"{PUBLISHED}, {kind}" if kind else PUBLISHED
+def _common_languages(task: TaskEntries | None) -> list[str]:
+    """Returns the African languages that all models have, but for those whose data is defective as a whole.
+
+    A published model may have its languages under several prompts and numbers of examples.
+    """
+    entries = task.entries if task else {}
+    of_models = grouped(entries, lambda model: model.name if model.published else model)
+    has = [{code for model in same for code in entries[model]} for same in of_models.values()]
+    common = set.intersection(*has) - set(task.defects) if task and has else set()
+    return sorted(filter(is_african, common))
+
+
+def as_published(task: str, cells: list[CellScores]) -> tuple[list[CellScores], str | None]:
+    """Returns a task's cells with the metric of its published scores, and its name if that is not the main one.
+
+    Cells without it are left out.
+    """
+    paper = load_task(task).paper if task in task_names() else None
+    of_task = [c for c in cells if c.task == task]
+    if paper is None or paper.metric is None:
+        return of_task, None
+    return [c.with_metric(paper.metric) for c in of_task if paper.metric in c.metrics], paper.metric
+
+
+def all_as_published(cells: list[CellScores]) -> list[CellScores]:
+    """Returns the cells of all tasks, each with the metric of its published scores; cells without it are left out."""
+    return [cell for task in dict.fromkeys(cell.task for cell in cells) for cell in as_published(task, cells)[0]]
 
 
 def check_published(cells: Iterable[CellScores], names: Sequence[str]) -> None:
@@ -113,9 +134,8 @@ def check_published(cells: Iterable[CellScores], names: Sequence[str]) -> None:
     Raises:
         UserError: names the first of them.
     """
-    available = list(
-        dict.fromkeys(name for task in {cell.task: None for cell in cells} for name in published_scores(task))
-    )
+    tasks = dict.fromkeys(cell.task for cell in cells)
+    available = list(dict.fromkeys(name for task in tasks for name in published_scores(task)))
     if unknown := [name for name in names if name not in available]:
         problem = f"no task here has published scores of {unknown[0]!r}"
         raise UserError(problem, nearest(unknown[0], available) if available else "leave --published out")
@@ -136,13 +156,12 @@ def published_for(tree: ScoreTree, names: Sequence[str]) -> dict[str, PublishedS
         return {}
     if names:
         return {name: scores[name] for name in names if name in scores}
-    model = _last(first.model.partition(" (")[0])
-    return {name: of for name, of in scores.items() if not of.doubt and model in map(_last, of.models)}
 
+    def last(model: str) -> str:  # of a hub id or of a folder, which often end alike
+        return model.rstrip("/").rpartition("/")[2]
 
-def _last(model: str) -> str:
-    """Returns the end of a hub id or of a folder, which are often the same."""
-    return model.rstrip("/").rpartition("/")[2]
+    model = last(first.model.partition(" (")[0])
+    return {name: of for name, of in scores.items() if not of.doubt and model in map(last, of.models)}
 
 
 def differing(tree: ScoreTree, scores: PublishedScores) -> list[str]:

@@ -1,6 +1,5 @@
 """Tasks with a published evaluation: what was measured, what was published, and verdicts on the same answers."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +19,6 @@ def has_evals(cell: CellScores) -> bool:
     return bool(cell.declared.get("evals"))
 
 
-def evaluated(cells: Iterable[CellScores]) -> list[CellScores]:
-    """Returns the cells whose tasks have a published evaluation."""
-    return [cell for cell in cells if has_evals(cell)]
-
-
 def by_run(cells: list[CellScores]) -> list[list[CellScores]]:
     """Returns cells by model and published data set, in order."""
     return list(grouped(cells, lambda each: (each.model, each.declared["evals"])).values())
@@ -42,40 +36,34 @@ def is_other_model(each: CellScores) -> bool:
     return reference_model(each) != (recipe.name if recipe else each.model)
 
 
-class Measured(NamedTuple):
-    """A score of a cell.
+class EvaluationScore(NamedTuple):
+    """A score of a task, 0 to 1: measured, or published with all sources that give it in the same words.
 
     Attributes:
-        n: documents that have the metric.
-        average: micro or macro; None in tasks without parts.
+        average: micro or macro; None in tasks without parts, and where it is not stated.
+        metric: empty if it is published.
+        n: documents that have the metric; 0 if it is published.
         parts: how many parts a macro average is over.
     """
 
-    metric: str
-    score: float
-    interval: Interval | None
-    n: int
-    average: str | None = None
-    parts: int | None = None
-
-
-class PublishedResult(NamedTuple):
-    """A published score, 0 to 1, with all sources that give it in the same words."""
-
     score: float
     average: str | None
-    setting: str
-    sources: list[str]
+    metric: str = ""
+    interval: Interval | None = None
+    n: int = 0
+    parts: int | None = None
+    setting: str = ""
+    sources: tuple[str, ...] = ()
 
 
-def measured(each: CellScores) -> list[Measured]:
+def measured(each: CellScores) -> list[EvaluationScore]:
     """Returns a cell's scores, the main one first; derived metrics follow what they are made of."""
     macro = each.macro
-    scores = [Measured(each.main, each.score, each.interval, each.n, "micro" if macro else None)]
+    scores = [EvaluationScore(each.score, "micro" if macro else None, each.main, each.interval, each.n)]
     if macro:
-        scores.append(Measured(each.main, macro.score, macro.interval, each.n, "macro", macro.parts))
+        scores.append(EvaluationScore(macro.value, "macro", each.main, macro.interval, each.n, macro.n))
     for scored in (each.with_metric(name) for name in each.of_derived if name != each.main):
-        scores.append(Measured(scored.main, scored.score, scored.interval, scored.n))
+        scores.append(EvaluationScore(scored.score, None, scored.main, scored.interval, scored.n))
     return scores
 
 
@@ -84,12 +72,14 @@ def unparsed(each: CellScores) -> float | None:
     return each.with_metric(NOT_PARSED).score if NOT_PARSED in each.metrics else None
 
 
-def published(each: CellScores) -> list[PublishedResult]:
+def published(each: CellScores) -> list[EvaluationScore]:
     """Returns the published scores of a cell's task."""
     rows = each.declared.get("published", [])
     sources = grouped(rows, lambda row: (row["average"], row["setting"], row["score"]))
     return [
-        PublishedResult(round(score / 100, 6), average, setting, [row["source"] for row in of_score])
+        EvaluationScore(
+            round(score / 100, 6), average, setting=setting, sources=tuple(row["source"] for row in of_score)
+        )
         for (average, setting, score), of_score in sources.items()
     ]
 
@@ -129,15 +119,12 @@ class VerdictAgreement(NamedTuple):
 
 def agreement(ours: Values, published: Values, looks: int = 1) -> VerdictAgreement:
     """Returns how often two verdicts agree on documents; p is for all looks at a growing sample."""
-    first, second = ours == 1, published == 1
-    right, first_only = int((first & second).sum()), int((first & ~second).sum())
-    second_only = int((~first & second).sum())
+    right, first_only, second_only, neither = (
+        int((((ours == 1) == one) & ((published == 1) == other)).sum())
+        for one, other in ((True, True), (True, False), (False, True), (False, False))
+    )
     return VerdictAgreement(
-        right,
-        first_only,
-        second_only,
-        len(ours) - right - first_only - second_only,
-        bonferroni(mcnemar(first_only, second_only), looks),
+        right, first_only, second_only, neither, bonferroni(mcnemar(first_only, second_only), looks)
     )
 
 

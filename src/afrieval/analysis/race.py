@@ -1,30 +1,13 @@
 """Which of several models are still in a race at a look: those that none is shown to be better than."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from afrieval.analysis.ranks import Contest, Rank, compared, ranks, with_right
-from afrieval.analysis.uncertainty import mean_of
+from afrieval.analysis.uncertainty import weighted_mean
 from afrieval.scoring.statistics.tests import significant
-
-
-class Standings(NamedTuple):
-    """Where the models of a race stand.
-
-    Attributes:
-        scores: of each model, the weighted mean over tasks of the means over languages.
-        ranks: of each model, over all pairs of models and all looks.
-        best: the index of the model with the highest score among those that may be the best.
-        within: of each model, whether it is shown to be at most the margin below the best one.
-    """
-
-    scores: list[float]
-    ranks: list[Rank]
-    best: int
-    within: list[bool]
 
 
 @dataclass(frozen=True)
@@ -32,16 +15,20 @@ class Race:
     """Where a race is.
 
     Attributes:
-        ranks: of each model, over all looks so far.
+        ranks: of each model, over all pairs of models and all looks so far.
         left: indices of the models that have left, to the size of the sample at which each did.
         size: of the sample at the latest look; 0 before the first one.
-        latest: where the models stood then.
+        scores: of each model at the latest look, the weighted mean over tasks of the means over languages.
+        best: the index of the model with the highest score among those that may be the best.
+        within: of each model, whether it is shown to be at most the margin below the best one.
     """
 
     ranks: list[Rank]
     left: Mapping[int, int] = field(default_factory=dict)
     size: int = 0
-    latest: Standings | None = None
+    scores: Sequence[float] = ()
+    best: int = 0
+    within: Sequence[bool] = ()
 
     @property
     def still(self) -> list[int]:
@@ -51,7 +38,7 @@ class Race:
     @property
     def is_decided(self) -> bool:
         """Whether one model is left, or all that are left are shown to be within the margin of the best one."""
-        return len(self.still) == 1 or bool(self.latest and all(self.latest.within[at] for at in self.still))
+        return len(self.still) == 1 or bool(self.within and all(self.within[at] for at in self.still))
 
     def sample_of(self, index: int) -> int:
         """Returns the size of the sample that a model was asked."""
@@ -66,46 +53,27 @@ def begun(models: int) -> Race:
 def looked_at(race: Race, size: int, contests: Sequence[Contest], margin: float = 0.0) -> Race:
     """Returns where a race is after another look: a model that is shown not to be the best leaves for good.
 
+    The languages are those that one is interested in, not a sample of others. All models that have started are given at
+    each look, also those that have left: then the ranks of all looks hold at once in 95 % of races, and the best model
+    is lost in fewer. That a model is within the margin is wrong in as few.
+
     Args:
         race: before the look.
         size: of the sample.
-        contests: with all models of the race; those that have left answered fewer questions.
-        margin: as for `current_standings`.
-    """
-    latest = current_standings(contests, margin, race.still)
-    # Ranks of all looks hold at once, so a later look can only narrow them.
-    ranks = [before.narrowed(after) for before, after in zip(race.ranks, latest.ranks, strict=True)]
-    leave = {at: size for at in race.still if ranks[at].first > 1 and at != latest.best}
-    return replace(race, ranks=ranks, left={**race.left, **leave}, size=size, latest=latest)
-
-
-def current_standings(
-    contests: Sequence[Contest], margin: float = 0.0, among: Collection[int] | None = None
-) -> Standings:
-    """Returns where the models stand; the languages are those that one is interested in, not a sample of others.
-
-    All models that have started are given at each look, also those that have left: then the ranks of all looks hold
-    at once in 95 % of races, and the best model is lost in fewer. That a model is within the margin is wrong in as few.
-
-    Args:
-        contests: what the models were asked, with the same models in each, whose errors are known.
+        contests: with all models of the race, whose errors are known; those that have left answered fewer questions.
         margin: the difference in points that does not matter.
-        among: the indices of models that `best` may be; all by default.
     """
-    rank_ranges = [rank or Rank(1, len(contests[0].entries)) for rank in ranks(contests, drawn=False)]
-    scores = [sum(each.weight * mean_score(each, at) for each in contests) for at in range(len(rank_ranges))]
-    among = range(len(rank_ranges)) if among is None else among
-    best = max(among, key=lambda index: (rank_ranges[index].first == 1, scores[index]))
+    models = range(len(race.ranks))
+    latest = [rank or Rank(1, len(models)) for rank in ranks(contests, drawn=False)]
+    scores = [weighted_mean(each.share(at) for each in contests) for at in models]
+    best = max(race.still, key=lambda index: (latest[index].first == 1, scores[index]))
     below, p_values = compared(with_right(contests), drawn=False, margin=margin)
-    pairs = len(rank_ranges) * (len(rank_ranges) - 1) // 2
+    pairs = len(models) * (len(models) - 1) // 2
     close = (np.abs(below) < margin) & significant(p_values * pairs)
-    likely = [
-        np.ix_([best, best - len(rank_ranges)], [at, at - len(rank_ranges)]) for at in range(len(rank_ranges))
-    ]  # as read, and right
-    within = [at == best or bool(close[cases].all()) for at, cases in enumerate(likely)]
-    return Standings(scores, rank_ranges, best, within)
-
-
-def mean_score(contest: Contest, index: int) -> float:
-    """Returns the mean over languages of a model."""
-    return float(np.mean([*map(mean_of, contest.entries[index].values())]))
+    # As read, and with all unparsed answers right.
+    cases = [np.ix_([best, best - len(models)], [at, at - len(models)]) for at in models]
+    within = [at == best or bool(close[of_model].all()) for at, of_model in enumerate(cases)]
+    # Ranks of all looks hold at once, so a later look can only narrow them.
+    narrowed = [before.narrowed(after) for before, after in zip(race.ranks, latest, strict=True)]
+    leave = {at: size for at in race.still if narrowed[at].first > 1 and at != best}
+    return Race(narrowed, {**race.left, **leave}, size, scores, best, within)

@@ -1,9 +1,7 @@
 """Rank ranges, such as 1-3 for a model that may be first, second or third, from differences of pairs."""
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,9 +10,16 @@ from scipy import special
 from afrieval.analysis.means import of_sides, scaled
 from afrieval.analysis.scores import ByQuestion, question_positions
 from afrieval.analysis.suites import factor_of, percent
-from afrieval.analysis.uncertainty import ScoreWithoutDocuments, Values, mean_covariance
+from afrieval.analysis.uncertainty import (
+    LanguageScores,
+    ScoreWithoutDocuments,
+    TaskWeight,
+    Values,
+    Variances,
+    mean_covariance,
+    over_tasks,
+)
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Numbers
 from afrieval.scoring.statistics.intervals import LEVEL
 from afrieval.scoring.statistics.tests import holm, significant
 
@@ -33,68 +38,56 @@ class Contest(NamedTuple):
 
     weight: float
     data: str
-    entries: Sequence[Mapping[Any, ByQuestion | ScoreWithoutDocuments]]
+    entries: Sequence[Mapping[Any, LanguageScores]]
     bounds: tuple[float, ...] = ()
 
+    def share(self, index: int) -> TaskWeight:
+        """Returns the share of the task in the mean of a model."""
+        return TaskWeight(self.weight, self.data, self.entries[index])
 
-class Pairs(NamedTuple):
-    """The differences of all k models in one task, in l languages, and how sure they are.
 
-    Attributes:
-        differences: of the first model less the second, shape (k, k, l).
-        shared: variance of the mean difference that all languages have in common, shape (k, k).
-        per_language: what the documents of each language add to it, shape (k, k).
-        questions: how many both have, shape (k, k).
+def pairs(contest: Contest) -> tuple[Values, Variances, Values]:
+    """Returns the differences of all k models in one task, first less second, how they vary, and the questions of both.
+
+    Differences have the shape (k, k, number of languages); variances and numbers of questions (k, k).
     """
-
-    differences: Values
-    shared: Values
-    per_language: Values
-    questions: Values
-
-
-class _ModelScores(NamedTuple):
-    """A model's scores by question in each language, and the positions of the questions among n.
-
-    Attributes:
-        sure: as in `ByQuestion`.
-    """
-
-    scores: list[Values]
-    columns: list[Numbers]
-    n: int
-    sure: float
-
-    def arrays(self) -> tuple[Values, Values]:
-        """Returns the scores, shape (l, n), and where there is one; those of all models do not fit into memory."""
-        values, present = np.zeros((2, len(self.scores), self.n))
-        for row, (scores, columns) in enumerate(zip(self.scores, self.columns, strict=True)):
-            values[row, columns], present[row, columns] = scores, 1.0
-        return values, present
-
-
-def pairs(contest: Contest) -> Pairs:
-    """Returns the differences of all pairs of models in a task, and how sure they are."""
     languages = list(contest.entries[0])
     stated = [[_stated(entry[code], contest.bounds) for code in languages] for entry in contest.entries]
     scores, errors, counts = (np.array([[s[at] for s in row] for row in stated]) for at in range(3))
     error, least = errors.mean(axis=1), counts.min(axis=1)
-    pairwise = Pairs(
-        scores[:, None] - scores[None],
-        np.add.outer(error**2, error**2),
-        np.zeros((len(scores), len(scores))),
-        np.minimum.outer(least, least).astype(np.float64),
-    )
-    by_model = _model_scores(contest.entries, languages)
-    for i, others in ((i, [j for j in by_model if j > i]) for i in by_model):
-        scores, present = by_model[i].arrays()
-        for j in others:  # those without a question in common keep what their errors alone say
-            of_other, other_present = by_model[j].arrays()
+    # Models without a question in common keep what their errors alone say.
+    differences, shared = scores[:, None] - scores[None], np.add.outer(error**2, error**2)
+    per_language, questions = np.zeros_like(shared), np.minimum.outer(least, least).astype(np.float64)
+    by_question: dict[int, list[ByQuestion]] = {}
+    for index, entry in enumerate(contest.entries):
+        of_model = [of for of in (entry[code] for code in languages) if isinstance(of, ByQuestion)]
+        by_question |= {index: of_model} if len(of_model) == len(languages) else {}
+    flat = [of for of_model in by_question.values() for of in of_model]
+    columns, n = question_positions(flat) if flat else ([], 0)
+    columns_of = {id(of): of_language for of, of_language in zip(flat, columns, strict=True)}
+
+    def arrays(index: int) -> tuple[Values, Values]:
+        """Returns scores, shape (l, n), and where there is one; those of all models do not fit into memory."""
+        values, present = np.zeros((2, len(languages), n))
+        for row, in_language in enumerate(by_question[index]):
+            positions = columns_of[id(in_language)]
+            values[row, positions], present[row, positions] = in_language.scores, 1.0
+        return values, present
+
+    for i in by_question:
+        of_first, present = arrays(i)
+        for j in (j for j in by_question if j > i):
+            of_second, other_present = arrays(j)
             both = present * other_present
             if both.any(axis=1).all():
-                sure = min(by_model[i].sure, by_model[j].sure)
-                _pair(pairwise, i, j, (scores - of_other) * both, both, contest.bounds, sure)
-    return pairwise
+                sure = min(scores.sure for scores in (*by_question[i], *by_question[j]))
+                means, of_both, of_each = _paired((of_first - of_second) * both, both, contest.bounds, sure)
+                differences[i, j], differences[j, i] = means, -means
+                shared[[i, j], [j, i]], per_language[[i, j], [j, i]] = of_both, of_each - of_both
+                questions[[i, j], [j, i]] = sure * np.count_nonzero(both.any(axis=0))
+    middle = differences.mean(axis=2)
+    deviations = {code: differences[:, :, at] - middle for at, code in enumerate(languages) if len(languages) > 1}
+    return differences, Variances(contest.weight, contest.data, deviations, shared, per_language), questions
 
 
 def stated(score: float, n: int) -> ScoreWithoutDocuments:
@@ -106,7 +99,7 @@ def stated(score: float, n: int) -> ScoreWithoutDocuments:
     return ScoreWithoutDocuments(score, math.sqrt(p * (1 - p) / (n + 4)), n)
 
 
-def _stated(scores: ByQuestion | ScoreWithoutDocuments, bounds: tuple[float, ...]) -> ScoreWithoutDocuments:
+def _stated(scores: LanguageScores, bounds: tuple[float, ...]) -> ScoreWithoutDocuments:
     """Returns a score as if its documents were not known, and with four more, two of the lowest and two of the highest.
 
     A few documents that are all right show no error; for accuracies, that with four more is the one of `stated`.
@@ -121,37 +114,8 @@ def _stated(scores: ByQuestion | ScoreWithoutDocuments, bounds: tuple[float, ...
     return ScoreWithoutDocuments(float(with_added.mean()), max(error, scores.least), round(len(values) * scores.sure))
 
 
-def _model_scores(
-    entries: Sequence[Mapping[Any, ByQuestion | ScoreWithoutDocuments]], languages: Sequence[Any]
-) -> dict[int, _ModelScores]:
-    """Returns the scores by question of all models that have them."""
-    with_questions: dict[int, list[ByQuestion]] = {}
-    for index, entry in enumerate(entries):
-        of_languages = [
-            scores for scores in (entry[code] for code in languages) if not isinstance(scores, ScoreWithoutDocuments)
-        ]
-        if len(of_languages) == len(languages):
-            with_questions[index] = of_languages
-    columns, n = (
-        question_positions([scores for of in with_questions.values() for scores in of]) if with_questions else ([], 0)
-    )
-    by_model, size = {}, len(languages)
-    for row, (index, of_languages) in enumerate(with_questions.items()):
-        of_model, sure = columns[row * size : (row + 1) * size], min(scores.sure for scores in of_languages)
-        by_model[index] = _ModelScores([scores.scores for scores in of_languages], of_model, n, sure)
-    return by_model
-
-
-def _pair(
-    pairwise: Pairs,
-    i: int,
-    j: int,
-    differences: Values,
-    both: Values,
-    bounds: tuple[float, ...] = (),
-    sure: float = 1.0,
-) -> None:
-    """Fills in the difference of a pair that has questions in common.
+def _paired(differences: Values, both: Values, bounds: tuple[float, ...], sure: float) -> tuple[Values, float, float]:
+    """Returns the mean differences of a pair with common questions, the variance of what languages share, and of each.
 
     Where both score alike on nearly all questions, the few that differ show too little of the variance. So each
     language gets two more, one each way, as large as those that differ (Bonett & Price 2012, "Adjusted Wald Confidence
@@ -169,11 +133,7 @@ def _pair(
         few = np.maximum(sure * counts, 2)
         of_each = np.maximum(of_each, largest / (few * (few - 1)))
     variance = float(of_each.mean())
-    shared = mean_covariance(differences, both) if len(counts) > 1 else variance
-    pairwise.differences[i, j], pairwise.differences[j, i] = means, -means
-    pairwise.shared[[i, j], [j, i]] = shared
-    pairwise.per_language[[i, j], [j, i]] = variance - shared
-    pairwise.questions[[i, j], [j, i]] = sure * np.count_nonzero(both.any(axis=0))
+    return means, mean_covariance(differences, both) if len(counts) > 1 else variance, variance
 
 
 K = TypeVar("K")
@@ -235,7 +195,7 @@ def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
     worse. None for models with a score whose error is not known; they are not counted. `drawn` is as in `half_width`.
     """
     entries = range(len(contests[0].entries))
-    with_errors = [at for at in entries if all(is_known(each.entries[at]) for each in contests)]
+    with_errors = [at for at in entries if all(of.is_known for each in contests for of in each.entries[at].values())]
     rank_ranges: list[Rank | None] = [None for _ in entries]
     if with_errors:
         of_known = [each._replace(entries=[each.entries[at] for at in with_errors]) for each in contests]
@@ -246,11 +206,6 @@ def ranks(contests: Sequence[Contest], drawn: bool = True) -> list[Rank | None]:
         for index, ahead, behind in zip(with_errors, better.sum(axis=0), better.sum(axis=1), strict=True):
             rank_ranges[index] = Rank(1 + int(ahead), len(with_errors) - int(behind))
     return rank_ranges
-
-
-def is_known(entry: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> bool:
-    """Returns whether the errors of a model's scores in all languages are known."""
-    return not any(isinstance(scores, ScoreWithoutDocuments) and math.isnan(scores.error) for scores in entry.values())
 
 
 def in_any_case(contests: Sequence[Contest], drawn: bool) -> tuple[Values, Values]:
@@ -269,20 +224,12 @@ def in_any_case(contests: Sequence[Contest], drawn: bool) -> tuple[Values, Value
 
 def with_right(contests: Sequence[Contest]) -> list[Contest]:
     """Returns contests that have each model once more, with unparsed answers right; as they are if few are."""
-
-    def right(scores: ByQuestion | ScoreWithoutDocuments) -> ByQuestion | ScoreWithoutDocuments:
-        return (
-            scores
-            if isinstance(scores, ScoreWithoutDocuments) or scores.right is None
-            else replace(scores, scores=scores.right)
-        )
-
-    entries_if_right = [
-        [{code: right(of) for code, of in entry.items()} for entry in each.entries] for each in contests
-    ]
-    if all(entries == list(each.entries) for each, entries in zip(contests, entries_if_right, strict=True)):
+    if not any(of.if_right is not of for each in contests for entry in each.entries for of in entry.values()):
         return list(contests)
-    return [each._replace(entries=[*each.entries, *of]) for each, of in zip(contests, entries_if_right, strict=True)]
+    return [
+        each._replace(entries=[*each.entries, *({code: of.if_right for code, of in e.items()} for e in each.entries)])
+        for each in contests
+    ]
 
 
 def compared(contests: Sequence[Contest], drawn: bool = True, margin: float = 0.0) -> tuple[Values, Values]:
@@ -315,18 +262,12 @@ def half_widths(contests: Sequence[Contest]) -> tuple[Values, Values]:
 def _errors(contests: Sequence[Contest], drawn: bool) -> tuple[Values, tuple[Values, float, Values, Values, Values]]:
     """Returns the mean differences of all pairs, and what `_p_values` takes of how sure they are."""
     parts = [pairs(each) for each in contests]
-    means = sum(each.weight * part.differences.mean(axis=2) for each, part in zip(contests, parts, strict=True))
-    languages, effective = _of_languages(contests, parts)
-    errors: dict[str, Values] = defaultdict(lambda: np.zeros_like(means))
+    means = sum(each.weight * differences.mean(axis=2) for each, (differences, *_) in zip(contests, parts, strict=True))
+    languages, effective, per_language, documents = over_tasks([variances for _, variances, _ in parts])
     questions: dict[str, Values] = {}
-    per_language = np.zeros_like(means)
-    for each, part in zip(contests, parts, strict=True):
-        # Tasks on the same data set share documents: their errors are added as they are, not as squares.
-        errors[each.data] = errors[each.data] + each.weight * np.sqrt(part.shared)
-        questions[each.data] = np.maximum(questions.get(each.data, 0.0), part.questions)
-        per_language += each.weight**2 * part.per_language / part.differences.shape[2]
-    documents = np.sum([error**2 for error in errors.values()], axis=0)
-    languages = languages if drawn else np.zeros_like(languages)
+    for each, (*_, of_both) in zip(contests, parts, strict=True):
+        questions[each.data] = np.maximum(questions.get(each.data, 0.0), of_both)
+    languages = np.zeros_like(means) + (languages if drawn else 0.0)
     return means, (languages, effective, per_language, documents, np.sum(list(questions.values()), axis=0))
 
 
@@ -337,23 +278,6 @@ def _looks(contests: Sequence[Contest]) -> Values:
     return np.asarray(np.maximum(looks, looks.T), dtype=np.float64)
 
 
-def _of_languages(contests: Sequence[Contest], parts: Sequence[Pairs]) -> tuple[Values, float]:
-    """Returns the variance of the mean differences over languages, and the effective number of these."""
-    added: dict[str, Values] = {}
-    weights: dict[str, float] = defaultdict(float)
-    for each, part in zip(contests, parts, strict=True):
-        k = part.differences.shape[2]
-        deviations = part.differences - part.differences.mean(axis=2, keepdims=True)
-        for index, language in enumerate(each.entries[0] if k > 1 else ()):
-            # A language that is high in one task tends to be so in others: what it adds is summed over tasks first.
-            share = each.weight * math.sqrt(k / (k - 1)) * deviations[:, :, index] / k
-            added[language] = added.get(language, 0.0) + share
-            weights[language] += each.weight / k
-    variance = np.sum([each**2 for each in added.values()], axis=0) if added else np.zeros(parts[0].shared.shape)
-    effective = sum(weights.values()) ** 2 / sum(w**2 for w in weights.values()) if weights else 2.0
-    return variance, effective
-
-
 def _p_values(
     means: Values, languages: Values, effective: float, per_language: Values, documents: Values, questions: Values
 ) -> Values:
@@ -361,26 +285,20 @@ def _p_values(
     above = np.triu_indices(len(means), 1)
     parts = (each[above] for each in (means**2, languages, per_language, documents, np.maximum(questions - 1, 1)))
     squares, of_languages, of_own, of_documents, df = parts
-    if of_languages.any():
-        # The two kinds of t depend on the level, so there is no closed form.
-        levels = _bisected(squares, of_languages, max(effective - 1, 1), of_own, of_documents, df)
-    else:
+    if not of_languages.any():
         with np.errstate(divide="ignore", invalid="ignore"):
             levels = 2 * special.stdtr(df, -np.sqrt(squares / (np.maximum(of_own, 0) + of_documents)))
+    else:
+        # The two kinds of t depend on the level, so there is no closed form.
+        low, high = np.full(squares.shape, -40.0), np.zeros(squares.shape)
+        for _ in range(HALVINGS):
+            level = np.exp((low + high) / 2)
+            t_questions = special.stdtrit(df, level / 2) ** 2
+            t_languages = special.stdtrit(max(effective - 1, 1), level / 2) ** 2
+            width = np.maximum(t_languages * of_languages, t_questions * of_own) + t_questions * of_documents
+            inside = width >= squares
+            low, high = np.where(inside, (low + high) / 2, low), np.where(inside, high, (low + high) / 2)
+        levels = np.exp(high)
     matrix = np.ones_like(means)
     matrix[above] = np.where(squares == 0, 1.0, levels)
     return np.minimum(matrix, matrix.T)
-
-
-def _bisected(
-    squares: Values, of_languages: Values, effective: float, of_own: Values, of_documents: Values, df: Values
-) -> Values:
-    low, high = np.full(squares.shape, -40.0), np.zeros(squares.shape)
-    for _ in range(HALVINGS):
-        level = np.exp((low + high) / 2)
-        t_questions = special.stdtrit(df, level / 2) ** 2
-        t_languages = special.stdtrit(effective, level / 2) ** 2
-        width = np.maximum(t_languages * of_languages, t_questions * of_own) + t_questions * of_documents
-        inside = width >= squares
-        low, high = np.where(inside, (low + high) / 2, low), np.where(inside, high, (low + high) / 2)
-    return np.exp(high)

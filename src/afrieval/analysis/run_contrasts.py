@@ -10,13 +10,11 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast, contrasts
-from afrieval.analysis.race import mean_score
 from afrieval.analysis.ranks import compared, contest, half_widths, with_right
 from afrieval.analysis.suites import factor_of, percent
-from afrieval.analysis.uncertainty import TaskWeight, interval_of
+from afrieval.analysis.uncertainty import interval_of, weighted_mean
 from afrieval.analysis.verdicts import Floor, mean_not_above
 from afrieval.results.cell_scores import DIMENSIONS, CellScores
-from afrieval.results.document_scores import Numbers
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.tests import Z_POWER, direction
 
@@ -43,7 +41,13 @@ def _key(cell: CellScores) -> tuple[object, ...]:
 def _alike(ours: CellScores, foreign: CellScores) -> tuple[CellScores, CellScores]:
     """Returns both with what has to match over the documents that they share, and the settings that both have."""
     common = np.intersect1d(ours.ids, foreign.ids)
-    sides = [_sent(cell, common) for cell in (ours, foreign)]
+    sides = [
+        {  # one hash of the documents, and one of the prompts, that were sent
+            what: hashlib.sha256(hashes[np.searchsorted(cell.ids, common)].tobytes()).hexdigest()[:16]
+            for what, hashes in cell.request_hashes.items()
+        }
+        for cell in (ours, foreign)
+    ]
     musts = [
         {"task version": cell.comparable_on["task version"], **{what: sent[what] for what in sent if what in other}}
         for cell, sent, other in zip((ours, foreign), sides, reversed(sides), strict=True)
@@ -53,15 +57,6 @@ def _alike(ours: CellScores, foreign: CellScores) -> tuple[CellScores, CellScore
         replace(ours, comparable_on=musts[0], recorded_settings=_shared(*settings)),
         replace(foreign, comparable_on=musts[1], recorded_settings=_shared(*reversed(settings))),
     )
-
-
-def _sent(cell: CellScores, rows: Numbers) -> dict[str, str]:
-    """Returns one hash of the documents, and one of the prompts, that were sent for some rows."""
-    positions = np.searchsorted(cell.ids, rows)
-    return {
-        what: hashlib.sha256(hashes[positions].tobytes()).hexdigest()[:16]
-        for what, hashes in cell.request_hashes.items()
-    }
 
 
 def _shared(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:
@@ -155,11 +150,11 @@ def _average_difference(comparisons: list[Contrast]) -> AverageDifference:
     means, p_values = compared(contests)
     half, error = (float(of[1, 0]) for of in half_widths(contests))
     is_open, verdict = max(map(len, cases)) > 1, direction(means[1, 0], p_values[1, 0])
-    first, second = (sum(each.weight * mean_score(each, at) for each in contests) for at in (0, 1))
+    first, second = (weighted_mean(each.share(at) for each in contests) for at in (0, 1))
     difference, index, score = float(means[1, 0]), int(second > first), max(first, second)
-    better = [TaskWeight(each.weight, each.data, each.entries[index]) for each in contests]
+    better = [each.share(index) for each in contests]
     sides = [row.sides[index] for c in comparisons for row in c.rows]
-    low = mean_not_above(sides, score, interval_of(score, better), factor_of) if verdict else None
+    low = mean_not_above(sides, score, interval_of(better), factor_of) if verdict else None
     return AverageDifference(
         contrasts=comparisons,
         first=first,

@@ -13,8 +13,8 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.document_scores import Numbers, Values, shared
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.corrected import FEWEST
-from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile
-from afrieval.scoring.statistics.score_intervals import Macro, macro, mean_values, over_parts, score_interval
+from afrieval.scoring.statistics.intervals import LEVEL, Interval, IntervalEstimate, normal_quantile
+from afrieval.scoring.statistics.score_intervals import macro, mean_values, over_parts, score_interval
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class PromptMean:
         return over_parts([values[golds == gold] for gold in np.unique(golds)], z)
 
     @property
-    def macro(self) -> Macro | None:
+    def macro(self) -> IntervalEstimate | None:
         """The mean over parts of the benchmark; None in tasks that declare none, and for metrics that are not means."""
         parts = self.cells[0].parts
         if parts is None or not self.metric.is_mean:
@@ -240,6 +240,8 @@ class ByQuestion:
     unparsed: float = 0.0
     right: Values | None = None
 
+    is_known = True  # how sure the score is
+
     def __len__(self) -> int:
         return len(self.codes)
 
@@ -247,6 +249,16 @@ class ByQuestion:
         if not isinstance(other, ByQuestion):
             return NotImplemented
         return np.array_equal(self.codes, other.codes) and np.array_equal(self.scores, other.scores)
+
+    @property
+    def score(self) -> float:
+        """The mean over questions."""
+        return float(np.mean(self.scores))
+
+    @property
+    def if_right(self) -> "ByQuestion":
+        """The scores if unparsed answers were right; as they are unless these are many."""
+        return self if self.right is None else replace(self, scores=self.right)
 
     def times(self, factor: float) -> "ByQuestion":
         """Returns all scores times a factor."""

@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import means
 from afrieval.analysis.ranks import Rank, best_first, ranked
-from afrieval.analysis.scores import LanguageScore, averaged, by_language
+from afrieval.analysis.scores import averaged, by_language
 from afrieval.analysis.verdicts import Floor, concluding, mean_not_above, not_above
 from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
@@ -102,21 +102,16 @@ def in_languages(sides: Sides) -> dict[str, Board[str]]:
     """Returns a board for each language, of the sides that have it in a task."""
     scores = {side: {score.language: score for score in by_language(cells)} for side, cells in sides.items()}
     languages = dict.fromkeys(language for of_side in scores.values() for language in of_side)
-    return {code: _in_language(code, sides, scores) for code in languages}
-
-
-def _in_language(code: str, sides: Sides, scores: Mapping[str, Mapping[str, LanguageScore]]) -> Board[str]:
-    in_language = {
-        side: [c for c in cells if c.language == code] for side, cells in sides.items() if code in scores[side]
-    }
-    fit = concluding(in_language)
-    ranks = ranked({side: in_language[side] for side in fit}) if len(fit) > 1 else {}
-    sign = _sign(in_language)
-    by_score = sorted(in_language, key=lambda side: (side not in fit, -sign * scores[side][code].score))
-    standings = []
-    for side in best_first(by_score, ranks.get):
-        score = scores[side][code]
-        standings.append(
+    boards = {}
+    for code in languages:
+        in_language = {
+            side: [c for c in cells if c.language == code] for side, cells in sides.items() if code in scores[side]
+        }
+        fit = concluding(in_language)
+        ranks = ranked({side: in_language[side] for side in fit}) if len(fit) > 1 else {}
+        sign, level = _sign(in_language), LEVEL / len(in_language)  # all sides of the language together
+        by_score = sorted(in_language, key=lambda side: (side not in fit, -sign * scores[side][code].score))
+        standings = [
             Standing(
                 side,
                 score.score,
@@ -124,13 +119,16 @@ def _in_language(code: str, sides: Sides, scores: Mapping[str, Mapping[str, Lang
                 [(score.task, code)],
                 score.n,
                 ranks.get(side),
-                not_above(averaged(in_language[side]), LEVEL / len(in_language)),  # all sides of the language together
+                not_above(averaged(in_language[side]), level),
                 concludes=side in fit,
                 unreviewed={score.unreviewed} - {""},
                 baseline=score.best_baseline,
             )
-        )
-    return Board(code, standings[0].pairs, 1, standings)
+            for side in best_first(by_score, ranks.get)
+            for score in [scores[side][code]]
+        ]
+        boards[code] = Board(code, standings[0].pairs, 1, standings)
+    return boards
 
 
 def over_languages(sides: Sides) -> Board[str]:

@@ -118,18 +118,17 @@ def parts(cells: list[CellScores], name: str) -> list[ScoreTree]:
     Raises:
         UserError: if none declares it, or the samples were stored without their documents.
     """
-    groups = prompt_groups(with_field(cells, name))
-    of_sides = [_parts(dimensions, averaged(of_place), name) for dimensions, of_place in groups]
-    return [tree for tree in of_sides if tree.branches]
-
-
-def _parts(dimensions: dict[str, Any], whole: PromptMean, name: str) -> ScoreTree:
-    labels, branches = whole.cells[0].fields[name], []
-    for code in np.unique(labels.codes[labels.codes >= 0]):
-        part = whole.take(np.flatnonzero(labels.codes == code))
-        if part.is_shown:
-            branches.append(Branch({name: labels.names[code]}, part.score, part.interval, len(part.ids)))
-    return ScoreTree(whole.task, dimensions, [name], branches, list(whole.cells), len(whole.ids))
+    trees = []
+    for dimensions, of_place in prompt_groups(with_field(cells, name)):
+        whole, branches = averaged(of_place), []
+        labels = whole.cells[0].fields[name]
+        for code in np.unique(labels.codes[labels.codes >= 0]):
+            part = whole.take(np.flatnonzero(labels.codes == code))
+            if part.is_shown:
+                branches.append(Branch({name: labels.names[code]}, part.score, part.interval, len(part.ids)))
+        if branches:
+            trees.append(ScoreTree(whole.task, dimensions, [name], branches, list(whole.cells), len(whole.ids)))
+    return trees
 
 
 def has_tree(cell: CellScores, name: str) -> bool:
@@ -143,10 +142,15 @@ def trees(cells: list[CellScores], name: str) -> list[ScoreTree]:
     Raises:
         UserError: if no task declares the field, or the samples were stored without their documents.
     """
-    return [
-        _tree(dimensions, of_place, levels(of_place[0].declared, name))
-        for dimensions, of_place in prompt_groups([c for c in with_field(cells, name) if has_tree(c, name)])
-    ]
+    of_places = []
+    for dimensions, of_place in prompt_groups([c for c in with_field(cells, name) if has_tree(c, name)]):
+        fields, whole = levels(of_place[0].declared, name), averaged(of_place)
+        branches = [Branch({}, whole.score, whole.interval, len(whole.ids))]
+        if macro := whole.macro:
+            branches.append(Branch({}, macro.value, macro.interval, len(whole.ids), macro.n))
+        branches += _branches(whole, fields, {}, of_place[0].declared)
+        of_places.append(ScoreTree(whole.task, dimensions, fields, branches, of_place, len(whole.ids)))
+    return of_places
 
 
 def outlines(cells: list[CellScores]) -> list[ScoreTree]:
@@ -175,15 +179,6 @@ def _telling(declared: Declared, fields: list[str]) -> str:
     *_, above, name = [*fields[:1], *fields]
     groups = declared.get("grouped_fields", {}).get(above)
     return above if groups and all(len(values) == 1 for values in groups["groups"].values()) else name
-
-
-def _tree(dimensions: dict[str, Any], cells: list[CellScores], fields: list[str]) -> ScoreTree:
-    whole, macro = averaged(cells), averaged(cells).macro
-    branches = [Branch({}, whole.score, whole.interval, len(whole.ids))]
-    if macro:
-        branches.append(Branch({}, macro.score, macro.interval, len(whole.ids), macro.parts))
-    branches += _branches(whole, fields, {}, cells[0].declared)
-    return ScoreTree(cells[0].task, dimensions, fields, branches, cells, len(whole.ids))
 
 
 def _branches(whole: PromptMean, fields: list[str], path: Mapping[str, str], declared: Declared) -> Iterator[Branch]:

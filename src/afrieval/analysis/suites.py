@@ -1,7 +1,7 @@
 """The average of a suite: the mean over its groups of the mean over their tasks of the mean over languages."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_languages
-from afrieval.analysis.published import NOT_AVERAGED
+from afrieval.analysis.published_files import NOT_AVERAGED
 from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.uncertainty import TaskWeight, interval_of
 from afrieval.analysis.verdicts import by_quality
@@ -102,18 +102,6 @@ class SuiteAverage:
         return list(dict.fromkeys(part.group for part in self.parts))
 
 
-class _Task(NamedTuple):
-    """A task's cells in an average, and its scores by language and question, in percent."""
-
-    group: str
-    cells: Sequence[CellScores]
-    scores: dict[str, ByQuestion]
-
-    @property
-    def values(self) -> list[float]:
-        return [float(np.mean(scores.scores)) for scores in self.scores.values()]
-
-
 def suite_averages(cells: list[CellScores], rule: str = "suite") -> list[SuiteAverage]:
     """Returns an average for each model, set and language of prompts, number of shots, and form of answer.
 
@@ -145,20 +133,22 @@ def _average(cells: list[CellScores], rule: Rule, form: str) -> SuiteAverage:
     outside = [task for task in order if percent(included[task][0].metric) is None]
     tasks = [(group_of.get(task, task), included[task]) for task in order if task not in outside]
     outside += dict.fromkeys(c.task for c in cells if not c.metric.ranked and c.task not in included)
-    chosen: dict[str, list[_Task]] = {}
-    for group, of_group in grouped(tasks, lambda pair: pair[0]).items():
-        chosen[group] = _scored(group, [of for _, of in of_group], rule)
+    chosen = {
+        group: _best_prompt([of for _, of in of_group], rule.best)
+        for group, of_group in grouped(tasks, lambda pair: pair[0]).items()
+    }
     parts, shares = [], []
-    for of_tasks in chosen.values():
-        for task in of_tasks:
-            within = len(task.scores) / sum(len(t.scores) for t in of_tasks) if rule.pooled else 1 / len(of_tasks)
-            share = TaskWeight(within / len(chosen), task.cells[0].data_set or task.cells[0].task, task.scores)
-            shares.append(share)
-            parts.append(_part(task, share, [c for c in ranked if c.task == task.cells[0].task], rule))
+    for group, of_tasks in chosen.items():
+        scored = [(of_task, _in_percent(of_task)) for of_task in of_tasks]
+        for of_task, scores in scored:
+            within = len(scores) / sum(len(each) for _, each in scored) if rule.pooled else 1 / len(scored)
+            first = of_task[0]
+            shares.append(TaskWeight(within / len(chosen), first.data_set or first.task, scores))
+            parts.append(_part(group, of_task, shares[-1], [c for c in ranked if c.task == first.task], rule.best))
     score = sum(part.weight * part.score for part in parts)
-    has_errors = all(task.cells[0].metric.interval != "none" for of_tasks in chosen.values() for task in of_tasks)
+    has_errors = all(of_task[0].metric.interval != "none" for of_tasks in chosen.values() for of_task in of_tasks)
     # A single task has the interval that its own table shows, whatever the kind of its metric.
-    interval = parts[0].interval if len(parts) == 1 else interval_of(score, shares) if has_errors else None
+    interval = parts[0].interval if len(parts) == 1 else interval_of(shares) if has_errors else None
     dimensions = cells[0].without_dimensions("language", "prompt") | {"answer_form": form}
     missing = [task for task in group_of if task not in included and task not in outside]
     return SuiteAverage(suite, dimensions, parts, score, interval, missing, outside)
@@ -175,44 +165,42 @@ def factor_of(metric: Metric) -> float:
     return percent(metric) or (1.0 if metric.higher_is_better else -1.0)
 
 
-def _scored(group: str, tasks: list[list[CellScores]], rule: Rule) -> list[_Task]:
-    """Returns the tasks of a group, with the mean over prompts, or with the best prompt that all of them have."""
-    common = set.intersection(*({c.prompt for c in of_task} for of_task in tasks)) if rule.best else set()
-    if not common:
-        return [_task(group, of_task) for of_task in tasks]
-    of_prompts = [
-        [_task(group, [c for c in of_task if c.prompt == prompt]) for of_task in tasks]
-        for prompt in sorted(common, key=prompt_order)
-    ]
-    return max(of_prompts, key=lambda of_prompt: np.mean([value for task in of_prompt for value in task.values]))
-
-
-def _task(group: str, cells: list[CellScores]) -> _Task:
+def _in_percent(cells: list[CellScores]) -> dict[str, ByQuestion]:
     factor = percent(cells[0].metric) or 0.0
-    return _Task(group, cells, {code: of.times(factor) for code, of in of_languages(cells).items()})
+    return {code: of.times(factor) for code, of in of_languages(cells).items()}
 
 
-def _part(task: _Task, share: TaskWeight, cells: list[CellScores], rule: Rule) -> AveragedTask:
-    first, score, factor = task.cells[0], float(np.mean(task.values)), percent(task.cells[0].metric) or 0.0
-    prompts = {c.prompt for c in task.cells}
-    chosen = next(iter(prompts)) if rule.best and len(prompts) == 1 else None
-    apart = {code: [c for c in cells if c.language == code and c.prompt in prompts] for code in APART}
+def _best_prompt(tasks: list[list[CellScores]], best: bool) -> list[list[CellScores]]:
+    """Returns the cells of a group's tasks; `best`: with the best prompt that all of them have, if there is one."""
+    common = set.intersection(*({c.prompt for c in of_task} for of_task in tasks)) if best else set()
+    of_prompts = [
+        [[c for c in of_task if c.prompt == prompt] for of_task in tasks] for prompt in sorted(common, key=prompt_order)
+    ]
+
+    def mean(of_prompt: list[list[CellScores]]) -> float:
+        return float(np.mean([of.score for of_task in of_prompt for of in _in_percent(of_task).values()]))
+
+    return max(of_prompts, key=mean, default=tasks)
+
+
+def _part(group: str, cells: list[CellScores], share: TaskWeight, of_all: list[CellScores], best: bool) -> AveragedTask:
+    """Returns a task in an average; its interval over one language is the one that tables of scores show."""
+    first, factor, prompts = cells[0], percent(cells[0].metric) or 0.0, {c.prompt for c in cells}
+    if first.metric.interval == "none":
+        interval = None
+    elif len(share.languages) > 1:
+        interval = interval_of([share._replace(weight=1.0)])
+    elif interval := averaged(cells).interval:
+        interval = Interval(factor * interval.low, factor * interval.high)
+    apart = {code: [c for c in of_all if c.language == code and c.prompt in prompts] for code in APART}
     return AveragedTask(
-        group=task.group,
+        group=group,
         task=first.task,
         metric=first.main,
         weight=share.weight,
-        languages=list(task.scores),
-        score=score,
-        interval=_interval(task, share, factor) if first.metric.interval != "none" else None,
+        languages=list(share.languages),
+        score=share.score,
+        interval=interval,
         apart={code: factor * averaged(of).score for code, of in apart.items() if of},
-        prompt=chosen,
+        prompt=next(iter(prompts)) if best and len(prompts) == 1 else None,
     )
-
-
-def _interval(task: _Task, share: TaskWeight, factor: float) -> Interval | None:
-    """Returns the interval of a task's mean; for one language, the interval that tables of scores show."""
-    if len(task.scores) > 1:
-        return interval_of(float(np.mean(task.values)), [share._replace(weight=1.0)])
-    interval = averaged(task.cells).interval
-    return interval and Interval(factor * interval.low, factor * interval.high)

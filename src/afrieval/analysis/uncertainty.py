@@ -47,10 +47,18 @@ class ScoreWithoutDocuments(NamedTuple):
     n: int
     looks: int = 1
 
+    @property
+    def is_known(self) -> bool:
+        """Whether its error is."""
+        return not math.isnan(self.error)
 
-def mean_of(scores: ByQuestion | ScoreWithoutDocuments) -> float:
-    """Returns the score of a language."""
-    return scores.score if isinstance(scores, ScoreWithoutDocuments) else float(np.mean(scores.scores))
+    @property
+    def if_right(self) -> "ScoreWithoutDocuments":
+        """As it is: nothing is known of unparsed answers."""
+        return self
+
+
+LanguageScores = ByQuestion | ScoreWithoutDocuments
 
 
 class TaskWeight(NamedTuple):
@@ -65,20 +73,55 @@ class TaskWeight(NamedTuple):
 
     weight: float
     data: str
-    languages: Mapping[Any, ByQuestion | ScoreWithoutDocuments]
+    languages: Mapping[Any, LanguageScores]
+
+    @property
+    def score(self) -> float:
+        """The mean over languages."""
+        return float(np.mean([of.score for of in self.languages.values()]))
 
 
-class _Parts(NamedTuple):
-    """How one task's mean varies: k languages' deviations from it, and the variance of documents.
+def weighted_mean(shares: Iterable[TaskWeight]) -> float:
+    """Returns the weighted mean over tasks of their means over languages."""
+    return sum(share.weight * share.score for share in shares)
+
+
+class Variances(NamedTuple):
+    """How the mean of a task varies, or the differences of several means, as arrays.
 
     Attributes:
-        shared: of what all languages have in common.
-        per_language: of what each language has on its own.
+        weight, data: as in `TaskWeight`.
+        deviations: of its languages from the mean; empty if it is over one.
+        shared: variance of what all languages have in common.
+        per_language: what the documents of each language add to it.
     """
 
-    deviations: dict[Any, float]
-    shared: float
-    per_language: float
+    weight: float
+    data: str
+    deviations: Mapping[Any, Any]
+    shared: Any
+    per_language: Any
+
+
+def over_tasks(tasks: Sequence[Variances]) -> tuple[Any, float, Any, Any]:
+    """Returns how a mean over tasks varies over languages, their effective number, and how over the documents of each.
+
+    The last part is what documents that all languages have in common add.
+    """
+    added, errors = defaultdict[Any, Any](float), defaultdict[str, Any](float)
+    weights, per_language = defaultdict[Any, float](float), 0.0
+    for weight, data, deviations, shared, of_each in tasks:
+        k = len(deviations) or 1
+        for language, deviation in deviations.items():
+            # A language that is high in one task tends to be so in others: what it adds is summed over tasks first.
+            added[language] = added[language] + weight * math.sqrt(k / (k - 1)) * deviation / k
+            weights[language] += weight / k
+        # Tasks on the same data set share documents: their errors are added as they are, not as squares.
+        errors[data] = errors[data] + weight * np.sqrt(shared)
+        per_language = per_language + weight**2 * of_each / k
+    effective = sum(weights.values()) ** 2 / sum(w**2 for w in weights.values()) if weights else 2.0
+    languages, documents = (sum(each**2 for each in of.values()) for of in (added, errors))
+    return languages, effective, per_language, documents
 
 
 def half_width(shares: Sequence[TaskWeight], times: float = 1.0, drawn: bool = True) -> float:
@@ -93,28 +136,12 @@ def half_width(shares: Sequence[TaskWeight], times: float = 1.0, drawn: bool = T
         drawn: whether the mean stands for other languages too. If not, it is about these, and only other questions
             could have been asked.
     """
-    parts = [_parts(share.languages) for share in shares]
-    added, weights, errors = (
-        defaultdict[Any, float](float),
-        defaultdict[Any, float](float),
-        defaultdict[str, float](float),
-    )
-    per_language = 0.0
-    for share, part in zip(shares, parts, strict=True):
-        k = len(share.languages)
-        for language, deviation in part.deviations.items():
-            added[language] += share.weight * math.sqrt(k / (k - 1)) * deviation / k
-            weights[language] += share.weight / k
-        errors[share.data] += share.weight * math.sqrt(part.shared)  # fully correlated within a data set
-        per_language += share.weight**2 * part.per_language / k
-    of_documents = sum(error**2 for error in errors.values())
-    of_languages = sum(each**2 for each in added.values())
+    of_languages, effective, per_language, of_documents = over_tasks(list(map(_variances, shares)))
     # More questions shrink only what questions explain of how much languages differ.
     of_languages = (
         of_languages - per_language + per_language / times if of_languages > per_language else of_languages / times
     )
     per_language, of_documents, questions = per_language / times, of_documents / times, _questions(shares) * times
-    effective = sum(weights.values()) ** 2 / sum(w**2 for w in weights.values()) if weights else 2.0
     tail = 1 - LEVEL / looks_of(shares) / 2
     t_languages, t_questions = (float(special.stdtrit(max(n - 1, 1), tail)) ** 2 for n in (effective, questions))
     of_languages = t_languages * of_languages if drawn else 0.0
@@ -128,12 +155,11 @@ def looks_of(shares: Iterable[TaskWeight]) -> int:
 
 
 def interval_of(
-    mean: float, shares: Sequence[TaskWeight], bounds: tuple[float, float] = (0.0, 100.0), drawn: bool = True
+    shares: Sequence[TaskWeight], bounds: tuple[float, float] = (0.0, 100.0), drawn: bool = True
 ) -> Interval | None:
     """Returns the 95 % interval of a weighted mean over tasks of their means over languages.
 
     Args:
-        mean: the mean.
         shares: the tasks, whose errors are known.
         bounds: lowest and highest score; infinity if there is none.
         drawn: as in `half_width`.
@@ -141,7 +167,7 @@ def interval_of(
     Returns:
         None if all documents score alike, and scores have no bounds.
     """
-    half, bounded = half_width(shares, drawn=drawn), all(map(math.isfinite, bounds))
+    mean, half, bounded = weighted_mean(shares), half_width(shares, drawn=drawn), all(map(math.isfinite, bounds))
     if bounded:
         half = math.hypot(half, *(share.weight * _unseen(share, bounds) for share in shares))
     return Interval(max(bounds[0], mean - half), min(bounds[1], mean + half)) if half or bounded else None
@@ -177,29 +203,26 @@ def _questions(shares: Sequence[TaskWeight]) -> int:
     return distinct + sum(min(n for of, n in counts if of == data) for data in {data for data, _ in counts})
 
 
-def _parts(languages: Mapping[Any, ByQuestion | ScoreWithoutDocuments]) -> _Parts:
-    """Returns the parts; without documents, the errors in all languages are taken to be the same."""
+def _variances(share: TaskWeight) -> Variances:
+    """Returns how a task's mean varies; without documents, the errors in all languages are taken to be the same."""
+    weight, data, languages = share
     documents = {code: scores for code, scores in languages.items() if not isinstance(scores, ScoreWithoutDocuments)}
-    if len(documents) == len(languages):
-        return _of_documents(documents)
-    stated = [scores for scores in languages.values() if isinstance(scores, ScoreWithoutDocuments)]
-    mean, error = (float(np.mean([one[at] for one in stated])) for at in range(2))
-    several = len(stated) > 1
-    return _Parts(
-        {code: of.score - mean for code, of in zip(languages, stated, strict=True)} if several else {}, error**2, 0.0
-    )
-
-
-def _of_documents(languages: Mapping[Any, ByQuestion]) -> _Parts:
-    values = [scores.scores for scores in languages.values()]
+    if len(documents) < len(languages):
+        stated = [scores for scores in languages.values() if isinstance(scores, ScoreWithoutDocuments)]
+        mean, error = (float(np.mean([one[at] for one in stated])) for at in range(2))
+        several = len(stated) > 1
+        deviations = {code: of.score - mean for code, of in zip(languages, stated, strict=True)} if several else {}
+        return Variances(weight, data, deviations, error**2, 0.0)
+    values = [scores.scores for scores in documents.values()]
     errors = [v.var(ddof=1) / len(v) if len(v) > 1 else 0.0 for v in values]
-    least = [scores.least**2 for scores in languages.values()]
+    least = [scores.least**2 for scores in documents.values()]
     of_each = float(np.mean(np.maximum(errors, least)))
     if len(values) == 1:
-        return _Parts({}, of_each, 0.0)
+        return Variances(weight, data, {}, of_each, 0.0)
     means = np.array([v.mean() for v in values])
-    shared = shared_variance(list(languages.values()))
-    return _Parts(dict(zip(languages, (means - means.mean()).tolist(), strict=True)), shared, of_each - shared)
+    shared = shared_variance(list(documents.values()))
+    deviations = dict(zip(languages, (means - means.mean()).tolist(), strict=True))
+    return Variances(weight, data, deviations, shared, of_each - shared)
 
 
 def shared_variance(languages: Sequence[ByQuestion]) -> float:

@@ -38,20 +38,19 @@ def all_right(average: PromptMean) -> PromptMean:
 
     Scores that are no means become the means of what documents add to them, as in `document_means`.
     """
-    return replace(average, cells=[_of_values(cell, _values_if_right(cell)) for cell in average.cells])
+    cells = []
+    for cell in average.cells:
+        metric, sign = cell.metric, 1 if cell.metric.higher_is_better else -1
+        bound = sign * metric.bounds[metric.higher_is_better]  # the best score; the lowest one where less is better
+        highest = max((sign * cell.values).max(), bound if math.isfinite(bound) else -math.inf)
+        unparsed = cell.measures.get(NOT_PARSED, np.zeros((cell.n, 1)))[:, 0] > 0
+        cells.append(_of_values(cell, np.where(unparsed, sign * highest, cell.values)))
+    return replace(average, cells=cells)
 
 
 def document_means(average: PromptMean) -> PromptMean:
     """Returns an average whose scores are means of what documents add to them: what `all_right` is compared with."""
     return replace(average, cells=[_of_values(cell, cell.values) for cell in average.cells])
-
-
-def _values_if_right(cell: CellScores) -> Values:
-    metric, sign = cell.metric, 1 if cell.metric.higher_is_better else -1
-    bound = sign * metric.bounds[metric.higher_is_better]  # the best score; the lowest one where less is better
-    highest = max((sign * cell.values).max(), bound if math.isfinite(bound) else -math.inf)
-    unparsed = cell.measures.get(NOT_PARSED, np.zeros((cell.n, 1)))[:, 0] > 0
-    return np.where(unparsed, sign * highest, cell.values)
 
 
 def _of_values(cell: CellScores, values: Values) -> CellScores:

@@ -41,18 +41,6 @@ class Floor(NamedTuple):
     open: bool = False
 
 
-class OneAnswer(NamedTuple):
-    """A cell in which nearly all answers are the same.
-
-    Attributes:
-        answer: place of the choice, from 0.
-    """
-
-    cell: CellScores
-    answer: int
-    share: float
-
-
 def floor(average: PromptMean) -> Floor | None:
     """Returns the highest score that is known to take no reading; None if none is known."""
     first = average.cells[0]
@@ -111,15 +99,13 @@ def under_mean(
     return Floor(name, score, is_open) if interval.low <= score else None
 
 
-def one_answer(cells: Iterable[CellScores]) -> list[OneAnswer]:
-    """Returns the cells in which nearly all answers are the same, of those whose right answers are not."""
-    uniform = []
-    for cell in cells:
-        answers, counts = np.unique(cell.picked, return_counts=True)
-        if len(answers) and answers[counts.argmax()] >= 0 and len(np.unique(cell.golds)) > 1:
-            share = float(counts.max() / len(cell.picked))
-            uniform += [OneAnswer(cell, int(answers[counts.argmax()]), share)] if share >= NEARLY_ALL else []
-    return uniform
+def one_answer(cell: CellScores) -> tuple[int, float] | None:
+    """Returns the place of the choice that nearly all answers are, and its share; None if right answers are alike."""
+    answers, counts = np.unique(cell.picked, return_counts=True)
+    if not len(answers) or answers[counts.argmax()] < 0 or len(np.unique(cell.golds)) < 2:
+        return None
+    share = float(counts.max() / len(cell.picked))
+    return (int(answers[counts.argmax()]), share) if share >= NEARLY_ALL else None
 
 
 OWN = "the suite's own sample rows, written by hand"
@@ -159,6 +145,27 @@ def rows_of(cells: Sequence[CellScores]) -> list[ScoredRows]:
     return [_rows(cell, selected[cell.folder], usual[cell.task, cell.language]) for cell in cells]
 
 
+def _usual(cells: Sequence[CellScores]) -> object:
+    """Returns the data that most models have, then that with most rows."""
+    of_data = grouped(cells, data_of)
+    sizes = {data: (len({c.model for c in of}), max(c.rows for c in of), str(data)) for data, of in of_data.items()}
+    return max(sizes, key=lambda data: sizes[data], default=None)
+
+
+def _rows(cell: CellScores, selection: Selection, usual: object) -> ScoredRows:
+    if cell.metrics and not cell.metric.ranked:
+        why = "not corrected by people" if is_learned(cell.main) else "which does not say how good answers are"
+        return ScoredRows(f"scores by {cell.main} alone, {why}", False)
+    if cell.own_rows:
+        return ScoredRows(OWN, concludes=False)
+    if (data := data_of(cell)) and data != usual:
+        return ScoredRows(f"{OTHER} ({str(data)[:8]})", concludes=False)
+    if selection.kind == "all":
+        return ScoredRows()
+    rows = f"{selection.kind} {selection.n:,} rows" if selection.kind == "first" else f"sample of {selection.n:,} rows"
+    return ScoredRows(rows if selection.concludes else f"{rows}: for debugging", selection.concludes)
+
+
 def by_quality(cells: Sequence[CellScores]) -> list[CellScores]:
     """Returns cells, of tasks whose own score says nothing about quality with the corrected score of a judge.
 
@@ -179,31 +186,6 @@ def _judges(cell: CellScores) -> list[tuple[str, str]]:
     """Returns the corrected scores of a cell, with what they were made with."""
     signatures = cell.declared.get("signatures", {})
     return [(name, signatures.get(name, "")) for name in cell.metrics if name.startswith(CORRECTED)]
-
-
-def _rows(cell: CellScores, selection: Selection, usual: object) -> ScoredRows:
-    if cell.metrics and not cell.metric.ranked:
-        why = "not corrected by people" if is_learned(cell.main) else "which does not say how good answers are"
-        return ScoredRows(f"scores by {cell.main} alone, {why}", False)
-    if cell.own_rows:
-        return ScoredRows(OWN, concludes=False)
-    if (data := data_of(cell)) and data != usual:
-        return ScoredRows(f"{OTHER} ({str(data)[:8]})", concludes=False)
-    if selection.kind == "all":
-        return ScoredRows()
-    rows = f"{selection.kind} {selection.n:,} rows" if selection.kind == "first" else f"sample of {selection.n:,} rows"
-    return ScoredRows(rows if selection.concludes else f"{rows}: for debugging", selection.concludes)
-
-
-def _usual(cells: Sequence[CellScores]) -> object:
-    """Returns the data that most models have, then that with most rows."""
-    models: dict[object, set[str]] = {}
-    sizes: dict[object, int] = {}
-    for cell in cells:
-        data = data_of(cell)
-        models.setdefault(data, set()).add(cell.model)
-        sizes[data] = max(sizes.get(data, 0), cell.rows)
-    return max(models, key=lambda data: (len(models[data]), sizes[data], str(data)), default=None)
 
 
 def data_of(cell: CellScores) -> object:

@@ -6,7 +6,7 @@ import sys
 try:
     from collections.abc import Callable, Iterator
     from contextlib import contextmanager
-    from typing import NoReturn
+    from typing import NoReturn, TextIO
 
     from afrieval._util import garbage
     from afrieval._util.errors import CURES, FULL, UserError, nearest
@@ -64,7 +64,7 @@ def _run(arguments: list[str]) -> int:
     except (UserError, MemoryError, OSError, ModuleNotFoundError) as e:
         check()
         if isinstance(e, OSError):
-            _drop_output()
+            _safely(sys.stdout.flush, stream=sys.stdout)  # or Python would try again at its end
         if isinstance(e, BrokenPipeError):  # the reader, head for one, has seen enough
             if _resumes(name):
                 _safely(note, "stopped: the output pipe was closed; the same command continues from here")
@@ -101,7 +101,11 @@ def _obey(arguments: list[str]) -> int:
         arguments = [*arguments[1:], "--help"]
     name, *words = arguments or ["--help"]
     if name in HELP:
-        say(_help())
+        groups = [
+            "\n".join([f"{title}:", *(f"  {name:<12}{command.summary}" for name, command in commands)])
+            for title, commands in grouped(COMMANDS.items(), lambda item: item[1].group).items()
+        ]
+        say("\n\n".join(["usage: afrieval COMMAND [options]", *groups, EXAMPLES, MORE]))
     elif name == "--version":
         say(_version())
     elif name not in COMMANDS:
@@ -122,7 +126,12 @@ def _described(
 ) -> tuple[str, str]:
     """Returns an error that the user can correct, and a hint."""
     if isinstance(error, UserError):
-        return _as_typed(error.message, command, words), _as_typed(error.hint, command, words)
+        if command not in COMMANDS:
+            return error.message, error.hint
+        from afrieval.config.arguments import as_typed
+
+        kind = COMMANDS[command].kind
+        return as_typed(error.message, words, kind), as_typed(error.hint, words, kind)
     if isinstance(error, MemoryError):
         return "there is not enough memory", "close other programs, or raise the limit (ulimit -v)"
     if isinstance(error, ModuleNotFoundError):  # afrieval was installed without its dependencies
@@ -133,27 +142,12 @@ def _described(
     return f"{error.filename or 'a file'} cannot be {done}: {error.strerror}", f"{cure}{more}"
 
 
-def _as_typed(text: str, command: str, words: list[str]) -> str:
-    if command not in COMMANDS:
-        return text
-    from afrieval.config.arguments import as_typed
-
-    return as_typed(text, words, COMMANDS[command].kind)
-
-
-def _safely(print_lines: Callable[..., None], *lines: str) -> None:
+def _safely(write: Callable[..., None], *lines: str, stream: TextIO | None = None) -> None:
+    """Writes to a stream, by default standard error; what nobody reads, or there is no room for, goes nowhere."""
     try:
-        print_lines(*lines)
-    except OSError:  # nobody reads, or there is no room to write
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-
-
-def _drop_output() -> None:
-    """Lets output that cannot be written go nowhere; at its end, Python would try again."""
-    try:
-        sys.stdout.flush()
+        write(*lines)
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stderr).fileno())
 
 
 def _help_of(name: str, whole: bool) -> str:
@@ -177,14 +171,6 @@ def _version() -> str:
         return f"afrieval {__version__} (lm-eval {version('lm_eval')})"
     except PackageNotFoundError:
         return f"afrieval {__version__} (without lm-eval: it reads runs, and cannot make them)"
-
-
-def _help() -> str:
-    groups = [
-        "\n".join([f"{title}:", *(f"  {name:<12}{command.summary}" for name, command in commands)])
-        for title, commands in grouped(COMMANDS.items(), lambda item: item[1].group).items()
-    ]
-    return "\n\n".join(["usage: afrieval COMMAND [options]", *groups, EXAMPLES, MORE])
 
 
 if __name__ == "__main__":

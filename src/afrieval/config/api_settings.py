@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le
 
-from afrieval._util.schema import CLOSED, Positive
-from afrieval.config.options import Metavar
+from afrieval._util.schema import Positive
+from afrieval.config.options import Metavar, Options
 
 OPENAI = "openai"  # the model_type that these settings are for
 ADDRESS = "https://api.openai.com/v1"
@@ -14,10 +14,8 @@ Amount = Annotated[float, Ge(0)]
 
 
 @dataclass(frozen=True)
-class Prices:
+class Prices(Options):
     """Prices per million tokens, in the currency of max_cost."""
-
-    __pydantic_config__ = CLOSED
 
     input: Amount | None = None
     """Price of a million tokens of prompts. Default: unknown."""
@@ -28,10 +26,8 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class APIConfig:
+class APIConfig(Options):
     """Server of model_type openai."""
-
-    __pydantic_config__ = CLOSED
 
     base_url: Annotated[str, Metavar("URL")] | None = None
     """Address of the server up to /chat/completions, such as http://localhost:8000/v1. Default: OpenAI's own."""

@@ -1,19 +1,29 @@
-"""The one way to read a command line: words become options with their full names, and files are read."""
+"""The one way to read a command line: words become options with their full names, and beat settings of files.
 
+jsonargparse parses numbers, booleans, words to choose from and lists, and merges them with what files have.
+"""
+
+import difflib
+import json
 import re
+from argparse import ArgumentError
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING
+from dataclasses import MISSING, fields
+from functools import cache
+from types import NoneType
 from typing import Any, TypeVar
+
+from jsonargparse import ArgumentParser, Namespace
+from typing_extensions import TypedDict
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
+from afrieval._util.schema import CLOSED, validated_json
 from afrieval._util.terminal import shortened
-from afrieval.config.files import SECTIONS, Settings, parse, read_file, run_config, suite_file
-from afrieval.config.merging import Flag, merged
-from afrieval.config.options import Option, RunOptions, map_of, options_of
+from afrieval.config.files import SECTIONS, Settings, inserted, parse, read_file, run_config, suite_file
+from afrieval.config.options import Option, RunOptions, any_value, map_of, options_of
 from afrieval.config.settings import RunConfig
-from afrieval.config.shared_options import Files
 from afrieval.config.short_form import (
     DAILY,
     MODEL_ARGS,
@@ -22,13 +32,14 @@ from afrieval.config.short_form import (
     full_name,
     model_args_flags,
     model_settings,
-    similar_option,
     task_settings,
 )
 
 __all__ = ["Settings", "read_given", "read_options", "run_config", "sections_of"]
 
 T = TypeVar("T")
+R = TypeVar("R", bound=RunOptions)
+Flag = tuple[Option, str]  # an option and the text that it is given; an entry of a map has an option of its own
 
 
 def read_options(kind: type[T], argv: list[str], command: str) -> T:
@@ -36,32 +47,32 @@ def read_options(kind: type[T], argv: list[str], command: str) -> T:
     return _own(kind, *_flags(kind, argv, command), command)
 
 
-def read_given(kind: type[T], argv: list[str], command: str) -> tuple[T, Settings]:
+def read_given(kind: type[R], argv: list[str], command: str) -> tuple[R, Settings]:
     """Returns the options of a command, and the settings of a run that files and flags give.
 
     `run_config` makes a config of the settings.
     """
     flags, words = _flags(kind, argv, command)
-    options, files = _own(kind, flags, words, command), _own(Files, flags, {}, command)
-    texts = {flag.option.name: flag.text for flag in flags} | words
+    options = _own(kind, flags, words, command)
+    texts = {option.name: text for option, text in flags} | words
     model, tasks = getattr(options, "model", None), getattr(options, "tasks", None)
     _check_given_once(texts, {"model": model or texts.get(MODEL_ARGS.name), "task": tasks})
     settings = Settings()
-    for path, section in ((files.config, "run"), (files.model_config_yaml, "model")):
+    for path, section in ((options.config, "run"), (options.model_config_yaml, "model")):
         settings |= read_file(here_or_shipped(user_path(path)), section) if path is not None else {}
     further = Settings()
-    if files.task_config_yaml is not None:
-        further = read_file(here_or_shipped(user_path(files.task_config_yaml)), "task")
+    if options.task_config_yaml is not None:
+        further = read_file(here_or_shipped(user_path(options.task_config_yaml)), "task")
     elif (suite := texts.get("task.suite")) and not tasks and not {"task.task_name", "task.groups"} & {*texts}:
         further = read_file(suite_file(suite), "task")
     if MODEL_ARGS.name in texts:
         named = {option.name: option for option in options_of(RunConfig)}
         pairs = model_args_flags(model or "hf", texts[MODEL_ARGS.name])
-        flags = [*(Flag(_option(name, named, command), text) for name, text in pairs), *flags]
+        flags = [*((_option(name, named, command), text) for name, text in pairs), *flags]
     else:
         settings |= model_settings(model, settings | further | texts)
-    settings = merged(RunConfig, flags, settings | further | task_settings(tasks))
-    for name, hint in getattr(kind, "refused", {}).items():
+    settings = _merged(RunConfig, flags, settings | further | task_settings(tasks))
+    for name, hint in kind.refused.items():
         if name in settings:
             raise UserError(f"{name} is given to afrieval {command}", hint)
     return options, settings
@@ -83,10 +94,12 @@ def sections_of(kind: type, refused: bool = True) -> dict[str, list[Option]]:
         kind: the dataclass that declares the command.
         refused: whether settings that it does not take are included, as for parsing.
     """
-    sections = {"Options": options_of(kind)}
     if not issubclass(kind, RunOptions):
-        return sections
-    sections["Config files"] = options_of(Files)
+        return {"Options": options_of(kind)}
+    files = [each.name for each in fields(RunOptions)]
+    sections: dict[str, list[Option]] = {"Options": [], "Config files": []}
+    for option in options_of(kind):
+        sections["Config files" if option.name in files else "Options"].append(option)
     for option in options_of(RunConfig):
         section = SECTIONS.get(option.name.partition(".")[0], RunConfig)
         if not refused and option.name in kind.refused:
@@ -137,10 +150,10 @@ def _flags(kind: type, argv: list[str], command: str) -> tuple[list[Flag], dict[
             option = by_name["new.config"]  # the configuration of a data set
         if option.named:
             option, text = _named(option, text)
-            if any(option.name == flag.option.name for flag in flags):
+            if any(option.name == other.name for other, _ in flags):
                 raise UserError(f"--{option.name.replace('.', ' ')} is given twice", "give each name once")
-        flags.append(Flag(option, text))
-    texts = {flag.option.name for flag in flags}
+        flags.append((option, text))
+    texts = {option.name for option, _ in flags}
     unnamed = [option for option in by_name.values() if option.word and option.name not in texts]
     return flags, _without_names(alone, unnamed, command)
 
@@ -155,7 +168,8 @@ def _option(typed: str, by_name: dict[str, Option], command: str) -> Option:
         return by_name[name]
     if whole := map_of(name, by_name):
         return Option(name, whole.entries)
-    near = similar_option(name, by_name)
+    names = [*by_name, *(short for short, full in DAILY.items() if full in by_name)]
+    near = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5)), "")
     flag = by_name[near].flag if near in by_name else f"--{near.replace('_', '-')}"
     hint = NOT_HERE.get(name) or (f"did you mean {flag}?" if near else f"see afrieval {command} --help")
     raise UserError(f"unknown option --{typed}", hint)
@@ -176,7 +190,7 @@ def _named(option: Option, text: str) -> Flag:
     name, equals, path = text.partition("=")
     if not (equals and path and re.fullmatch(r"[\w-]+", name)):
         raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")
-    return Flag(Option(f"{option.name}.{name}", option.entries), path)
+    return Option(f"{option.name}.{name}", option.entries), path
 
 
 def _without_names(alone: list[str], options: list[Option], command: str) -> dict[str, Any]:
@@ -197,9 +211,75 @@ def _without_names(alone: list[str], options: list[Option], command: str) -> dic
 
 def _own(kind: type[T], flags: Sequence[Flag], words: Mapping[str, Any], command: str) -> T:
     """Returns the options that a dataclass declares; the others are left out."""
-    options, named = options_of(kind), {flag.option.name for flag in flags}
+    options, named = options_of(kind), {option.name for option, _ in flags}
     for option in options:
         if option.default is MISSING and option.name not in {*words} | named:
             missing = option.word.removesuffix(" ...") or option.flag
             raise UserError(f"{missing} is missing", f"see afrieval {command} --help")
-    return parse(kind, merged(kind, flags, {o.name: words[o.name] for o in options if o.name in words}))
+    return parse(kind, _merged(kind, flags, {o.name: words[o.name] for o in options if o.name in words}))
+
+
+def _merged(kind: type, flags: Sequence[Flag], settings: Settings) -> Settings:
+    """Returns settings together with the options of a dataclass that are given, which beat them.
+
+    Texts and maps do not pass through jsonargparse: YAML would read the folder ~ as null, the text 1:30 as 90, and the
+    text '5' of a backend's argument as a number.
+    """
+    options = {option.name: option for option in options_of(kind)}
+    namespace, words = Namespace(), []  # type: ignore[no-untyped-call]
+    values = _last_values(options, flags, settings)
+    for name, value in (settings | values).items():
+        kinds = options[name].types if name in options else []
+        is_text = isinstance(value, str) and str in kinds and (value != "null" or NoneType not in kinds)
+        if name not in values or name not in options or is_text or isinstance(value, dict):
+            namespace[name] = value
+            continue
+        numbers = {int, float} & {*(members := options[name].members or kinds)} and str not in members
+        if numbers and any(isinstance(part, str) and part != "null" for part in _listed(value)):
+            _check(options[name], value)  # refuses what YAML reads and people do not write, such as 1_0 and 0x1
+        words.append(f"--{name}={value if isinstance(value, str) else json.dumps(value)}")
+    try:
+        return dict(_parser_of(kind).parse_args(words, namespace, defaults=False).items())
+    except ArgumentError as e:
+        name = (re.findall(r'Parser key "(.*?)"', str(e)) or [""])[0]
+        if name in values:
+            _check(options[name], values[name])  # in our words
+        raise UserError(" ".join(str(e).split()), "see --help") from None
+
+
+def _last_values(options: Mapping[str, Option], flags: Sequence[Flag], settings: Settings) -> dict[str, Any]:
+    """Returns the value of each option that is given; what may be repeated adds up, also with settings of files."""
+    values: dict[str, Any] = {}
+    for option, text in flags:
+        name, value = option.name, option.value(text)
+        if whole := options.get(name) if option.entries is not None else map_of(name, options):
+            entry: Any = text if str in option.types else any_value(text.lower() if bool in option.types else text)
+            entry = text if entry is None and Any not in option.types else entry
+            path = name.removeprefix(whole.name).split(".")[1:]
+            before = values.get(whole.name, settings.get(whole.name))
+            values[whole.name] = inserted(before, path, entry)
+        elif name in options:
+            before = values.get(name, settings.get(name))
+            adds = option.repeats and before and value and text != "null"
+            values[name] = _listed(before) + _listed(value) if adds else value
+    return values
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+@cache
+def _parser_of(kind: type) -> ArgumentParser:
+    """Returns a parser of the options that a dataclass declares; a field that is a dataclass is a section."""
+    parser = ArgumentParser(exit_on_error=False, add_help=False, parser_mode="json")
+    parser.add_class_arguments(kind, nested_key=None)
+    return parser
+
+
+def _check(option: Option, value: Any) -> None:
+    """Raises UserError for a value that an option does not take."""
+    kind = TypedDict("kind", {option.name: option.hint})  # type: ignore[misc]
+    kind.__pydantic_config__ = CLOSED  # type: ignore[attr-defined]
+    content = json.dumps({option.name: value}, ensure_ascii=False).encode(errors="replace")
+    validated_json(kind, content, "--")

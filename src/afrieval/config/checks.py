@@ -8,7 +8,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
-from afrieval.config.settings import DATE_FORM, MEMORISATION, EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.config.settings import DATE_FORM, MEMORISATION, ModelConfig, RunConfig, TaskConfig
 
 HARNESS_TASKS = "tasks of the harness"
 ITS_OWN = ("of", "unseen")
@@ -33,19 +33,15 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
     if config.eval.limit is not None and config.eval.sample is not None:
         problem = f"eval.limit is {config.eval.limit} and eval.sample is {config.eval.sample}, but only one can be used"
         raise UserError(problem, "give --eval.sample for estimates, or --eval.limit for debugging")
-    _check_looks(config.task, config.eval)
-    if not is_batch_size(config.eval.batch_size):
-        raise UserError(f"eval.batch_size is {config.eval.batch_size!r}", "give 1 or more, auto or auto:N")
-
-
-def _check_looks(task: TaskConfig, evaluation: EvalConfig) -> None:
-    until = evaluation.until is not None
-    if until and evaluation.limit is not None:
+    until = config.eval.until is not None
+    if until and config.eval.limit is not None:
         problem = "eval.until enlarges a representative sample, but eval.limit asks for the first documents"
         raise UserError(problem, "leave --eval.limit out; --eval.sample sets the largest sample")
-    if (until or evaluation.looks > 1) and (without := without_looks(task)):
+    if (until or config.eval.looks > 1) and (without := without_looks(config.task)):
         name = "eval.until" if until else "eval.looks"
         raise UserError(f"{name} does not support {without}", "leave it out; --eval.sample alone is supported")
+    if not is_batch_size(config.eval.batch_size):
+        raise UserError(f"eval.batch_size is {config.eval.batch_size!r}", "give 1 or more, auto or auto:N")
 
 
 def without_looks(task: TaskConfig) -> str:

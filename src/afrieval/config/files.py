@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
-from afrieval._util.schema import CLOSED, validated_json
+from afrieval._util.schema import validated_json
 from afrieval._util.yaml_files import read_map_file
 from afrieval.config.checks import check
-from afrieval.config.options import options_of
+from afrieval.config.options import Options, options_of
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 
 log = logging.getLogger("afrieval")
@@ -33,10 +33,9 @@ class ModelFile(ModelConfig):
 
 
 @dataclass(frozen=True)
-class ModelOfTask:
+class ModelOfTask(Options):
     """What a task may require of the model; other model options belong in a model file."""
 
-    __pydantic_config__ = CLOSED
     chat_template: bool = False
 
 

@@ -67,18 +67,10 @@ def _row(head: str, option: Option, width: int) -> list[str]:
     what = visible(re.split(r"(?<=\.) ", f"{option.help} ")[0].strip())
     blank = " " * width
     first = f"  {head}".ljust(width)
-    if len(first) > width or first.endswith(head):
-        return [
-            first,
-            *fill(what, WIDTH, initial_indent=blank, subsequent_indent=blank, break_on_hyphens=False).splitlines(),
-        ]
-    return fill(what, WIDTH, initial_indent=first, subsequent_indent=blank, break_on_hyphens=False).splitlines()
-
-
-def _entry(option: Option) -> str:
-    head = f"  {option.word or f'{option.flag} {_metavar(option)}'}"
-    text = fill(visible(_described(option)), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
-    return f"{head}\n{text}"
+    fits = len(first) <= width and not first.endswith(head)
+    start = first if fits else blank
+    text = fill(what, WIDTH, initial_indent=start, subsequent_indent=blank, break_on_hyphens=False)
+    return [*([] if fits else [first]), *text.splitlines()]
 
 
 def _metavar(option: Option) -> str:
@@ -97,7 +89,8 @@ def _metavar(option: Option) -> str:
     return next((name for name, fits in kinds.items() if fits), "VALUE")
 
 
-def _described(option: Option) -> str:
+def _entry(option: Option) -> str:
+    """Returns an option with all that is known of its values, below its name."""
     what, _, default = option.help.partition("Default: ")
     parts = [what.strip()]
     least = next((each.ge for each in option.annotations if isinstance(each, Ge)), None)
@@ -107,7 +100,10 @@ def _described(option: Option) -> str:
     if option.repeats:
         parts.append("May be repeated.")
     if option.default is MISSING:
-        return " ".join([*parts, "Required."])
-    shown = str(option.default).lower() if isinstance(option.default, bool) else option.default
-    usual = f"{shown}." if shown or shown == 0 else "none."
-    return " ".join([*parts, f"Default: {default or usual}"])
+        parts.append("Required.")
+    else:
+        shown = str(option.default).lower() if isinstance(option.default, bool) else option.default
+        usual = f"{shown}." if shown or shown == 0 else "none."
+        parts.append(f"Default: {default or usual}")
+    text = fill(visible(" ".join(parts)), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+    return f"  {option.word or f'{option.flag} {_metavar(option)}'}\n{text}"

@@ -1,9 +1,12 @@
-"""Options as commands declare them: fields of a frozen dataclass, whose docstrings are the text of `--help`."""
+"""Options as commands declare them: fields of a frozen dataclass, whose docstrings are the text of `--help`.
+
+Those that several commands have are here: files of settings and of tables, MODEL and TASKS, a new task.
+"""
 
 import re
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -35,6 +38,7 @@ REPEATED = Metavar("LIST")
 Repeated = list[Annotated[T, REPEATED]]  # grows each time the option is given; otherwise the last value counts
 File = Annotated[str, Metavar("FILE")]
 Folder = Annotated[str, Metavar("FOLDER")]
+NEW = FROM_HUB, FROM_FILE = "hub:", "file:"  # what `afrieval run` writes a task for
 NAMED = Metavar("NAME=PATH")
 References = Annotated[dict[str, str], NAMED]  # grows each time the option is given, as NAME=PATH
 
@@ -56,20 +60,69 @@ class DerivedConfig(TypedDict):
 
 @dataclass(frozen=True)
 class Options:
-    """Base of what commands declare: the class docstring describes the command, field docstrings its options."""
+    """Base of commands and of groups of settings: the class docstring describes them, field docstrings each option."""
 
     __pydantic_config__ = CLOSED
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunOptions(Options):
-    """Base of what commands declare that take the settings of a run as well.
+    """Base of what commands declare that take the settings of a run as well: the files that hold some.
 
     Attributes:
         refused: settings that the command does not take, to what to do instead.
     """
 
     refused: ClassVar[Mapping[str, str]] = {}
+    config: File | None = None
+    """YAML file with all settings of a run, as afrieval run --print-config prints them. Default: no file."""
+    model_config_yaml: File | None = None
+    """YAML file with model options, as in configs/models/, and an optional eval: map. Default: no file."""
+    task_config_yaml: File | None = None
+    """YAML file with task options, as in configs/tasks/, and optional eval: and model: maps. Default: no file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFiles(Options):
+    """Files for the tables that a command prints."""
+
+    json: File | None = None
+    """File to write all tables to, as JSON; - is standard output. Default: no file."""
+    csv: File | None = None
+    """The same, as CSV. If there are several kinds of tables, each has a file, such as FILE-scores.csv, and their names
+    are printed. Default: no file."""
+    markdown: File | None = None
+    """The same, as Markdown. Default: no file."""
+    latex: File | None = None
+    """The same, as LaTeX. Default: no file."""
+
+
+@dataclass(frozen=True)
+class ModelAndTasks(RunOptions):
+    """What a command that runs or plans a model may be given without a name."""
+
+    model: Annotated[str, Word("[MODEL]")] | None = None
+    """Model: a hub id, a folder, a model file, or the name of one, such as gpt_4o. afrieval list models shows them."""
+    tasks: Annotated[list[str], Word("[TASKS]")] = field(default_factory=list)
+    """Tasks, separated by commas; a path, such as my-tasks/mytask, is a task of your own. Or a suite or a task file.
+    afrieval list shows tasks and suites."""
+
+
+@dataclass(frozen=True)
+class NewTask(Options):
+    """How to ask about a data set that no task declares."""
+
+    kind: Literal["classification", "multiple_choice", "question"] | None = None
+    """For hub:ORG/NAME or file:FILE, a data set that no task declares: the kind of task to write. Default: none."""
+    text: Annotated[list[str], Metavar("COLUMN")] | None = None
+    """With --kind: column with the text or question, or several, such as passage,question. Default: none."""
+    label: Annotated[str, Metavar("COLUMN")] | None = None
+    """With --kind: column with the label, or the right answer. Default: none."""
+    choices: Annotated[list[str], Metavar("COLUMNS")] | None = None
+    """With --kind multiple_choice: column with the list of choices, or a column for each choice. Default: none."""
+    config: Annotated[str, Metavar("NAME")] | None = None
+    """With --kind: configuration of the data set, or a part of its files' names. Default: all, if each language has
+    one."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +223,7 @@ def any_value(text: str) -> Any:
         return float(text)
     try:
         return parsed(text)[0] if text else text
-    except (yaml.YAMLError, RecursionError):
+    except (yaml.YAMLError, RecursionError, UnicodeEncodeError):  # the last for bytes of a path that are no text
         return text
 
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 from annotated_types import Gt, Le
 
 from afrieval._util.calls import checked_call
-from afrieval._util.schema import AT_LEAST_ONE, CLOSED, NotNegative, Positive, Seed
+from afrieval._util.schema import AT_LEAST_ONE, NotNegative, Positive, Seed
 from afrieval.config.api_settings import APIConfig
-from afrieval.config.options import DerivedConfig, Folder, Metavar, References, Repeated
+from afrieval.config.options import DerivedConfig, Folder, Metavar, Options, References, Repeated
 from afrieval.languages import codes_of
 
 DEMO = "demo"
@@ -26,10 +26,8 @@ DATE_FORM = "%d %b %Y"
 
 
 @dataclass(frozen=True)
-class ChatTags:
+class ChatTags(Options):
     """Literal texts around the turns of a chat."""
-
-    __pydantic_config__ = CLOSED
 
     user_start: str = ""
     """Text before each turn of the user, such as "[INST] "."""
@@ -47,10 +45,8 @@ class ChatTags:
 
 @checked_call
 @dataclass(frozen=True)
-class ModelConfig:
+class ModelConfig(Options):
     """Model"""
-
-    __pydantic_config__ = CLOSED
 
     model_name: Annotated[str, Metavar("NAME")] | None = None
     """Hub id or folder of the model; demo is a tiny random model that is built locally. Default: none; commands that
@@ -115,10 +111,8 @@ class ModelConfig:
 
 
 @dataclass(frozen=True)
-class TaskConfig:
+class TaskConfig(Options):
     """Task"""
-
-    __pydantic_config__ = CLOSED
 
     task_name: str | list[str] | None = None
     """One or more tasks; afrieval list shows them. Default: the tasks of task.groups."""
@@ -209,10 +203,8 @@ class TaskConfig:
 
 
 @dataclass(frozen=True)
-class EvalConfig:
+class EvalConfig(Options):
     """Evaluation"""
-
-    __pydantic_config__ = CLOSED
 
     num_fewshot: NotNegative | None = None
     """Number of few-shot examples before each question. Default: 0; harness tasks use the number that they declare."""
@@ -268,10 +260,8 @@ class EvalConfig:
 
 
 @dataclass(frozen=True)
-class DataConfig:
+class DataConfig(Options):
     """Data"""
-
-    __pydantic_config__ = CLOSED
 
     source: Source = field(default_factory=lambda: os.environ.get("AFRIEVAL_DATA") or "hub")
     """Where the data comes from: the Hugging Face hub, the few samples that come with each task, or a folder laid out
@@ -279,10 +269,8 @@ class DataConfig:
 
 
 @dataclass(frozen=True)
-class RunConfig:
+class RunConfig(Options):
     """Run"""
-
-    __pydantic_config__ = CLOSED
 
     model: ModelConfig = field(default_factory=ModelConfig)
     task: TaskConfig = field(default_factory=TaskConfig)
@@ -300,23 +288,3 @@ class RunConfig:
     def loggers(self) -> list[str]:
         """The programs to log to."""
         return list(self.log) or (["wandb"] if self.task.wandb_project else [])
-
-    @property
-    def task_names(self) -> list[str]:
-        """The declared tasks to run, in order."""
-        return self.task.names
-
-    @property
-    def asks_memorisation(self) -> bool:
-        """Whether the run asks what a model remembers of other tasks."""
-        return MEMORISATION in self.task_names
-
-    @property
-    def harness_names(self) -> list[str]:
-        """The harness tasks to run that are given by name, in order."""
-        return self.task.harness_names
-
-    @property
-    def wants_harness(self) -> bool:
-        """Whether any task of the harness is to run."""
-        return self.task.wants_harness

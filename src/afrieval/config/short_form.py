@@ -1,6 +1,5 @@
 """The short form of a command line: MODEL and TASKS, short names of daily options, and names from other programs."""
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -77,13 +76,6 @@ def full_name(name: str, names: Iterable[str]) -> str:
     meant = [*ELSEWHERE.get(name, ()), DAILY.get(name)]
     ends = [one for one in names if one.rpartition(".")[2] == name]
     return next((one for one in meant if one in names), ends[0] if len(ends) == 1 else name)
-
-
-def similar_option(name: str, options: Iterable[str]) -> str:
-    """Returns the option, or its short name, that an unknown name is most similar to; empty if there is none."""
-    options = list(options)
-    names = [*options, *(short for short, name in DAILY.items() if name in options)]
-    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5)), "")
 
 
 def model_settings(word: str | None, further: Mapping[str, Any] | None = None) -> Settings:

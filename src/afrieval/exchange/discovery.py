@@ -3,12 +3,12 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from afrieval._util.errors import UserError, reason
 from afrieval._util.files import broken_links, walked
@@ -16,7 +16,7 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval._util.whole_files import is_written
 from afrieval.analysis.inputs import Gathered, Inputs, LeftOut
-from afrieval.analysis.published_files import PublishedRow, PublishedTable
+from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.verdicts import OWN, preference
 from afrieval.exchange.readers import READERS, cells_of_run, is_published, published_at, reader_of_run, run_readers
 from afrieval.results.cell_scores import CellScores
@@ -25,6 +25,7 @@ from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import RunRecord
 
+S = TypeVar("S")
 SITE = ".afrieval-leaderboard"  # the file that lists the pages which `afrieval leaderboard` has written
 is_site = partial(is_written, marker=SITE)
 
@@ -86,22 +87,24 @@ def _inputs(
     cells: list[CellScores], foreign: list[Path], tables: list[Path], left_out: list[tuple[Path, str]]
 ) -> Inputs:
     of_tables = {path: published_at(path) for path in tables}
+    published = [(row, path) for path, table in of_tables.items() for row in table.rows]
+    for row, path, repeats in _with_repeats(published):
+        for code, before in repeats.items():
+            if before != path:
+                what = f"{row.model}, {row.task}, {code}, prompt {row.prompt}"
+                raise UserError(f"{path} and {before} both have a score of {what}", "give one of the two")
     unused = [(path, why) for path, table in of_tables.items() for why in table.left_out]
-    return Inputs(cells, _foreign(foreign), _published(of_tables), [*left_out, *unused])
+    return Inputs(cells, _foreign(foreign), [row for row, _ in published], [*left_out, *unused])
 
 
-def _published(tables: Mapping[Path, PublishedTable]) -> list[PublishedRow]:
-    rows = []
-    first: dict[tuple[object, ...], Path] = {}
-    for path, table in tables.items():
-        for row in table.rows:
-            rows.append(row)
-            for code in row.scores:
-                scored = row.task, row.model, row.prompt, row.prompt_language, row.shots, code
-                if (before := first.setdefault(scored, path)) != path:
-                    what = f"{row.model}, {row.task}, {code}, prompt {row.prompt}"
-                    raise UserError(f"{path} and {before} both have a score of {what}", "give one of the two")
-    return rows
+def _with_repeats(rows: Iterable[tuple[PublishedRow, S]]) -> Iterator[tuple[PublishedRow, S, dict[str, S]]]:
+    """Yields published rows and their sources, with the languages whose score an earlier row has, and its source."""
+    first: dict[tuple[object, ...], S] = {}
+    for row, source in rows:
+        scored = row.task, row.model, row.prompt, row.prompt_language, row.shots
+        repeats = {code: first[*scored, code] for code in row.scores if (*scored, code) in first}
+        first |= {(*scored, code): source for code in row.scores if code not in repeats}
+        yield row, source, repeats
 
 
 def _foreign(paths: list[Path]) -> list[CellScores]:
@@ -110,23 +113,18 @@ def _foreign(paths: list[Path]) -> list[CellScores]:
     Files of one folder belong together, unless they have the same cell.
     """
     pairs = [(path, cell) for path in paths for cell in cells_of_run(path)]
-    of_models = grouped(pairs, lambda pair: pair[1].model)
-    return [
-        replace(c, model=f"{c.model} {name}") if (name := _other_name(p, of_models[c.model])) else c for p, c in pairs
-    ]
-
-
-def _other_name(path: Path, of_model: list[tuple[Path, CellScores]]) -> str:
-    """Returns what distinguishes a path's cells of a model from those of other paths; empty if there are no others."""
-    folders = {_folder(other) for other, _ in of_model}
-    counts = Counter((_folder(other), cell.model, cell.without()) for other, cell in of_model)
-    if max(counts.values()) > 1:
-        return path.stem if path.is_file() else path.name
-    return _folder(path).name if len(folders) > 1 else ""
-
-
-def _folder(path: Path) -> Path:
-    return path if path.is_dir() else path.parent
+    folders = {path: path if path.is_dir() else path.parent for path in paths}
+    names: dict[tuple[str, Path], str] = {}
+    for model, of_model in grouped(pairs, lambda pair: pair[1].model).items():
+        times = Counter((folders[path], cell.without()) for path, cell in of_model)
+        several = len({folders[path] for path, _ in of_model}) > 1
+        for path, _ in of_model:
+            if max(times.values()) > 1:
+                names[model, path] = path.stem if path.is_file() else path.name
+            elif several:
+                names[model, path] = folders[path].name
+    labels = {pair: f"{pair[0]} {name}" for pair, name in names.items() if name}
+    return [replace(cell, model=labels.get((cell.model, path), cell.model)) for path, cell in pairs]
 
 
 class ResultPaths(NamedTuple):
@@ -178,7 +176,7 @@ def gathered(folder: Path, contents: ResultPaths, runs: dict[Path, RunFolder] | 
     folders = {} if runs is None else runs
     readable = readable_runs([folders.setdefault(path, RunFolder(path)) for path in contents.runs])
     left_out = [_left_out(path, why, folder) for path, why in (contents.unreadable | readable.left_out).items()]
-    cells, rows = readable.cells, list[tuple[PublishedRow, str]]()
+    cells, rows = readable.cells, list[PublishedRow]()
     for path in [*contents.foreign, *contents.published]:
         try:
             inputs = read_inputs([path])
@@ -189,7 +187,7 @@ def gathered(folder: Path, contents: ResultPaths, runs: dict[Path, RunFolder] | 
         if not inputs.foreign and not inputs.published:
             left_out.append(_left_out(path, "it has no score that can be used", folder))
         cells = [*cells, *inputs.foreign]
-        rows += [(row, _below(path, folder)) for row in inputs.published]
+        rows += [replace(row, source=_below(path, folder)) for row in inputs.published]
     once, twice = _once(cells, _dates(readable.records), folder)
     once_each, again = _rows_once(rows)
     others = readable.records.keys() - {cell.folder for cell in cells}
@@ -228,18 +226,13 @@ def _once(
     return chosen, notes
 
 
-def _rows_once(rows: Collection[tuple[PublishedRow, str]]) -> tuple[list[tuple[PublishedRow, str]], list[LeftOut]]:
+def _rows_once(rows: Collection[PublishedRow]) -> tuple[list[PublishedRow], list[LeftOut]]:
     """Returns published rows with each score once, from its first source, and notes on the others."""
-    unique = []
-    first: dict[tuple[object, ...], str] = {}
-    lost = Counter[tuple[str, str]]()
-    for row, source in rows:
-        scored = row.task, row.model, row.prompt, row.prompt_language, row.shots
-        twice = [code for code in row.scores if (*scored, code) in first]
-        lost.update((source, first[*scored, code]) for code in twice)
-        first |= {(*scored, code): source for code in row.scores if code not in twice}
-        if scores := {code: score for code, score in row.scores.items() if code not in twice}:
-            unique.append((replace(row, scores=scores), source))
+    unique, lost = [], Counter[tuple[str, str]]()
+    for row, source, repeats in _with_repeats((row, row.source) for row in rows):
+        lost.update((source, before) for before in repeats.values())
+        if scores := {code: score for code, score in row.scores.items() if code not in repeats}:
+            unique.append(replace(row, scores=scores))
     notes = {pair: f"{n} score{'s' * (n > 1)} of it: {pair[1]} has the same" for pair, n in lost.items()}
     return unique, [LeftOut(source, why) for (source, _), why in notes.items()]
 

@@ -14,7 +14,15 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval._util.whole_files import write_whole, written_whole
 from afrieval.analysis.verdicts import OWN
-from afrieval.exchange.stored_runs import StoredRun, file_name, has_texts, hub_id, scored_lines, strict_json
+from afrieval.exchange.stored_runs import (
+    StoredRun,
+    file_name,
+    generation_options,
+    has_texts,
+    hub_id,
+    scored_lines,
+    strict_json,
+)
 from afrieval.exchange.tidy import as_text
 from afrieval.languages import LANGUAGES
 from afrieval.models.registry import backend_of
@@ -26,104 +34,7 @@ from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import REFUSED
 from afrieval.tasks.cells.sample_lines import prompt_of
 
-Instance = dict[str, Any]
-
-
-def instance(line: Sample, cell: CellScores) -> Instance:
-    """Returns a sample without the ids of its record."""
-    output, question = _output(line), _input(line)
-    answer, choices = line.get("answer"), question.get("choices", [])
-    answer = choices[answer] if type(answer) is int and answer < len(choices) else as_text(answer)
-    # the database finds the same question elsewhere by a hash of this
-    same = json.dumps({name: question[name] for name in ("raw", "reference")}, sort_keys=True, separators=(",", ":"))
-    content = {
-        "sample_id": str(line["doc_id"]),
-        "sample_hash": hashlib.sha256(same.encode()).hexdigest(),
-        "interaction_type": "single_turn",
-        "input": question,
-        "output": {"raw": output},
-        "answer_attribution": [] if answer is None or not output else [_attribution(line, answer, output, cell)],
-        "evaluation": _evaluation(line, cell),
-        "metadata": _metadata(line),
-    }
-    content |= {"token_usage": usage} if (usage := _usage(line.get("details") or {})) else {}
-    return content | ({"error": "refused"} if line.get(REFUSED) else {})
-
-
-def _input(line: Sample) -> Instance:
-    """Returns the question without a prompt, the prompt as sent, and the right answer."""
-    document = line["doc"] if isinstance(line["doc"], dict) else {"text": line["doc"]}
-    fields = {name: value for name, value in document.items() if name not in OWN_KEYS}
-    choices = list(map(str, document.get("choices") or []))
-    whole = "\n".join(f"{name}: {as_text(value)}" for name, value in fields.items())
-    return {
-        "raw": str(next(iter(fields.values()))) if len(fields) == 1 else whole,
-        **({"formatted": prompt_of(line)} if len(line["arguments"][0]) > 1 else {}),
-        "reference": _right(line, choices),
-        **({"choices": choices} if choices and not line.get("roles") else {}),
-    }
-
-
-def _right(line: Sample, choices: list[str]) -> list[str]:
-    """Returns the right answers; of texts whose likelihood is measured, those with the role of the first."""
-    if roles := line.get("roles"):
-        return [text for text, role in zip(choices, roles, strict=False) if role == roles[0]]
-    gold = line.get("gold")
-    right = choices[gold] if choices and type(gold) is int else as_text(line.get("target"))
-    return [] if right is None else [right]
-
-
-def _output(line: Sample) -> list[str]:
-    """Returns what the model generated, or the choice that it found most likely."""
-    first = line["resps"][0][0]
-    if isinstance(first, str):
-        return [answers[0] for answers in line["resps"]]
-    picked = line.get("picked")
-    return [str(continuations(line)[picked])] if type(picked) is int else []
-
-
-def _attribution(line: Sample, answer: str, output: list[str], cell: CellScores) -> Instance:
-    generated = isinstance(line["resps"][0][0], str)
-    method = f"{cell.task}, version {cell.comparable_on['task version']}" if generated else "highest likelihood"
-    return {
-        "turn_idx": 0,
-        "source": "output.raw",
-        "extracted_value": answer if generated else output[0].strip(),
-        "extraction_method": method,
-        "is_terminal": True,
-    }
-
-
-def _evaluation(line: Sample, cell: CellScores) -> Instance:
-    """Returns a document's score; where a score has no highest value, no answer is right by it."""
-    bounded = all(map(math.isfinite, cell.metric.bounds))
-    measure = (line.get("measures") or {}).get(cell.main) or [0.0]
-    score = document_score(line, cell.metric) if bounded else float(measure[0])
-    return {"score": score, "is_correct": bounded and cell.metric.higher_is_better and score >= RIGHT}
-
-
-def _metadata(line: Sample) -> dict[str, str]:
-    names = ("task", "language", "prompt_language", "prompt", "defect", "part", "guess")
-    hashes = ("doc_hash", "prompt_hash", "target_hash")
-    lists = {name: line.get(name) for name in ("fewshot_ids", "measures", "roles")}
-    answers = [answers[0] for answers in line["resps"]]
-    if not isinstance(answers[0], str):
-        lists["log_likelihoods"] = [answer[0] if isinstance(answer, list) else answer for answer in answers]
-        lists["continuations"] = continuations(line)
-    plain = {name: str(line[name]) for name in (*names, *hashes) if line.get(name) not in (None, "")}
-    return plain | {name: json.dumps(value, ensure_ascii=False) for name, value in lists.items() if value}
-
-
-def _usage(details: Mapping[str, Any]) -> Instance:
-    """Returns the tokens of a request, if a server counted both sides."""
-    sent, got = details.get("prompt_tokens"), details.get("completion_tokens")
-    if type(sent) is not int or type(got) is not int:
-        return {}
-    others = {"cached_tokens": "input_tokens_cache_read", "reasoning_tokens": "reasoning_tokens"}
-    more = {theirs: details[ours] for ours, theirs in others.items() if type(details.get(ours)) is int}
-    return {"input_tokens": sent, "output_tokens": got, "total_tokens": sent + got, **more}
-
-
+Json = dict[str, Any]
 SCHEMA = "0.3.0"
 UNKNOWN = "unknown"
 IDS = {"acc": "accuracy", "exact_match": "exact-match"}  # names of metrics that the database shares; others are ours
@@ -133,41 +44,31 @@ GENERATION = (
     *("answer_form", "prompt", "prompt_language", "prompt_hash"),
     *("task_version", "variant", "fewshot_selection", "fewshot_seed"),
 )
-Record = dict[str, Any]
 
 
 def write_records(runs: list[StoredRun], folder: Path) -> list[Path]:
     """Writes `data/TASK/DEVELOPER/MODEL/UUID.json`, with samples next to them, and returns the records."""
     retrieved, paths = str(int(time.time())), []
     for run in runs:
+        developer, _, name = run.model.rpartition("/")
+        parts = [file_name(part).replace("__", "_") if part else UNKNOWN for part in (developer, name)]
         for (task, *_), cells in grouped(run.cells, lambda cell: (cell.task, cell.shots, cell.answer_form)).items():
-            developer, _, name = run.model.rpartition("/")
-            relative = Path("data", file_name(task), _folder(developer), _folder(name))
+            relative = Path("data", file_name(task), *parts)
             (folder / relative).mkdir(parents=True, exist_ok=True)
-            paths.append(_write(run, cells, folder, relative, retrieved))
+            record = _record(run, cells, retrieved)
+            digest = hashlib.sha256(f"{run.name} {record['evaluation_id']} {sorted(c.name for c in cells)}".encode())
+            stem = str(uuid.UUID(bytes=digest.digest()[:16], version=4))  # the same whenever the same run is exported
+            if all(map(has_texts, cells)):
+                samples = relative / f"{stem}_samples.jsonl"
+                record["detailed_evaluation_results"] = _write_samples(record, cells, folder, samples)
+            else:
+                note(f"left out: samples of {task} in {run.name}, since their texts are not stored")
+            paths.append(folder / relative / f"{stem}.json")
+            write_whole(paths[-1], strict_json(record, indent=2) + b"\n")
     return paths
 
 
-def _folder(name: str) -> str:
-    return file_name(name).replace("__", "_") if name else UNKNOWN
-
-
-def _write(run: StoredRun, cells: list[CellScores], folder: Path, relative: Path, retrieved: str) -> Path:
-    record = _record(run, cells, retrieved)
-    digest = hashlib.sha256(f"{run.name} {record['evaluation_id']} {sorted(c.name for c in cells)}".encode())
-    name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))  # the same whenever the same run is exported
-    if all(map(has_texts, cells)):
-        record["detailed_evaluation_results"] = _write_samples(
-            record, cells, folder, relative / f"{name}_samples.jsonl"
-        )
-    else:
-        note(f"left out: samples of {cells[0].task} in {run.name}, since their texts are not stored")
-    path = folder / relative / f"{name}.json"
-    write_whole(path, strict_json(record, indent=2) + b"\n")
-    return path
-
-
-def _write_samples(record: Record, cells: list[CellScores], folder: Path, path: Path) -> Record:
+def _write_samples(record: Json, cells: list[CellScores], folder: Path, path: Path) -> Json:
     """Writes a line per document of each cell, and returns what the record says of the file."""
     checksum, rows = hashlib.sha256(), 0
     shared = {
@@ -177,7 +78,7 @@ def _write_samples(record: Record, cells: list[CellScores], folder: Path, path: 
     }
     with written_whole(folder / path) as file:
         for cell in cells:
-            ids = {"evaluation_name": cell.name, "evaluation_result_id": _result_id(cell)}
+            ids = {"evaluation_name": cell.name, "evaluation_result_id": f"{cell.name}/{cell.main}"}
             for line in scored_lines(cell):
                 text = strict_json({**shared, **ids, **instance(line, cell)}) + b"\n"
                 checksum.update(text)
@@ -192,15 +93,97 @@ def _write_samples(record: Record, cells: list[CellScores], folder: Path, path: 
     }
 
 
-def _record(run: StoredRun, cells: list[CellScores], retrieved: str) -> Record:
+def instance(line: Sample, cell: CellScores) -> Json:
+    """Returns a sample without the ids of its record."""
+    generated = isinstance(line["resps"][0][0], str)
+    question, output, picked = _input(line), list[str](), line.get("picked")
+    if generated:
+        output = [answers[0] for answers in line["resps"]]
+    elif type(picked) is int:  # the choice that the model found most likely
+        output = [str(continuations(line)[picked])]
+    answer, choices = line.get("answer"), question.get("choices", [])
+    answer = choices[answer] if type(answer) is int and answer < len(choices) else as_text(answer)
+    method = f"{cell.task}, version {cell.comparable_on['task version']}" if generated else "highest likelihood"
+    attribution = {
+        "turn_idx": 0,
+        "source": "output.raw",
+        "extracted_value": answer if generated or not output else output[0].strip(),
+        "extraction_method": method,
+        "is_terminal": True,
+    }
+    # the database finds the same question elsewhere by a hash of this
+    same = json.dumps({name: question[name] for name in ("raw", "reference")}, sort_keys=True, separators=(",", ":"))
+    # where a score has no highest value, no answer is right by it
+    bounded = all(map(math.isfinite, cell.metric.bounds))
+    measure = (line.get("measures") or {}).get(cell.main) or [0.0]
+    score = document_score(line, cell.metric) if bounded else float(measure[0])
+    right = bounded and cell.metric.higher_is_better and score >= RIGHT
+    return {
+        "sample_id": str(line["doc_id"]),
+        "sample_hash": hashlib.sha256(same.encode()).hexdigest(),
+        "interaction_type": "single_turn",
+        "input": question,
+        "output": {"raw": output},
+        "answer_attribution": [] if answer is None or not output else [attribution],
+        "evaluation": {"score": score, "is_correct": right},
+        "metadata": _metadata(line),
+        **({"token_usage": usage} if (usage := _usage(line.get("details") or {})) else {}),
+        **({"error": "refused"} if line.get(REFUSED) else {}),
+    }
+
+
+def _input(line: Sample) -> Json:
+    """Returns the question without a prompt, the prompt as sent, and the right answers.
+
+    Of texts whose likelihood is measured, those are right that have the role of the first.
+    """
+    document = line["doc"] if isinstance(line["doc"], dict) else {"text": line["doc"]}
+    fields = {name: value for name, value in document.items() if name not in OWN_KEYS}
+    choices, gold, roles = list(map(str, document.get("choices") or [])), line.get("gold"), line.get("roles")
+    if roles:
+        right = [text for text, role in zip(choices, roles, strict=False) if role == roles[0]]
+    else:
+        target = choices[gold] if choices and type(gold) is int else as_text(line.get("target"))
+        right = [] if target is None else [target]
+    whole = "\n".join(f"{name}: {as_text(value)}" for name, value in fields.items())
+    return {
+        "raw": str(next(iter(fields.values()))) if len(fields) == 1 else whole,
+        **({"formatted": prompt_of(line)} if len(line["arguments"][0]) > 1 else {}),
+        "reference": right,
+        **({"choices": choices} if choices and not roles else {}),
+    }
+
+
+def _metadata(line: Sample) -> dict[str, str]:
+    names = ("task", "language", "prompt_language", "prompt", "defect", "part", "guess")
+    hashes = ("doc_hash", "prompt_hash", "target_hash")
+    lists = {name: line.get(name) for name in ("fewshot_ids", "measures", "roles")}
+    answers = [answers[0] for answers in line["resps"]]
+    if not isinstance(answers[0], str):
+        lists["log_likelihoods"] = [answer[0] if isinstance(answer, list) else answer for answer in answers]
+        lists["continuations"] = continuations(line)
+    plain = {name: str(line[name]) for name in (*names, *hashes) if line.get(name) not in (None, "")}
+    return plain | {name: json.dumps(value, ensure_ascii=False) for name, value in lists.items() if value}
+
+
+def _usage(details: Mapping[str, Any]) -> Json:
+    """Returns the tokens of a request, if a server counted both sides."""
+    sent, got = details.get("prompt_tokens"), details.get("completion_tokens")
+    if type(sent) is not int or type(got) is not int:
+        return {}
+    others = {"cached_tokens": "input_tokens_cache_read", "reasoning_tokens": "reasoning_tokens"}
+    more = {theirs: details[ours] for ours, theirs in others.items() if type(details.get(ours)) is int}
+    return {"input_tokens": sent, "output_tokens": got, "total_tokens": sent + got, **more}
+
+
+def _record(run: StoredRun, cells: list[CellScores], retrieved: str) -> Json:
     visit, first = run.visit, cells[0]
     versions: Mapping[str, Any] = visit.get("versions", {})
     date = str(int(datetime.fromisoformat(visit["date"]).timestamp()))
-    variant = f"{first.task}_{first.shots}shot_{first.answer_form}"
     scored = [cell.with_metric(name) for cell in cells for name in cell.metrics]
     return {
         "schema_version": SCHEMA,
-        "evaluation_id": f"{variant}/{run.model}/{date}",
+        "evaluation_id": f"{first.task}_{first.shots}shot_{first.answer_form}/{run.model}/{date}",
         "evaluation_timestamp": date,
         "retrieved_timestamp": retrieved,
         "source_metadata": {
@@ -212,19 +195,19 @@ def _record(run: StoredRun, cells: list[CellScores], retrieved: str) -> Record:
         "eval_library": {
             "name": "afrieval",
             "version": str(versions.get("afrieval") or UNKNOWN),
-            "additional_details": texts({**versions, "git_commit": visit.get("git_commit")}),
+            "additional_details": _texts({**versions, "git_commit": visit.get("git_commit")}),
         },
         "model_info": _model(run),
         "evaluation_results": [_result(run, of, date) for of in scored if of.n and math.isfinite(of.score)],
     }
 
 
-def texts(values: Mapping[str, object]) -> dict[str, str]:
+def _texts(values: Mapping[str, object]) -> dict[str, str]:
     """Returns what is known of some values, as texts, which the schema wants."""
     return {str(name): str(value) for name, value in values.items() if value not in (None, "", [], {})}
 
 
-def _model(run: StoredRun) -> Record:
+def _model(run: StoredRun) -> Json:
     model: dict[str, Any] = dict(run.record["identity"]["model"])
     developer, engine = run.model.rpartition("/")[0], backend_of(str(model.get("model_type"))).library
     settings = ("model_type", "revision", "fingerprint", "chat_template", "add_bos_token")
@@ -235,46 +218,48 @@ def _model(run: StoredRun) -> Record:
         "name": run.model,
         "id": run.model,
         **({"developer": developer} if developer else {}),
-        **({"inference_engine": texts({"name": engine, "version": version})} if engine else {}),
+        **({"inference_engine": _texts({"name": engine, "version": version})} if engine else {}),
         "additional_details": {
             "deployment_type": "self_deployed" if engine else UNKNOWN,
             "model_availability": UNKNOWN,
-            **texts(details),
+            **_texts(details),
         },
     }
 
 
-def _result_id(cell: CellScores) -> str:
-    return f"{cell.name}/{cell.main}"
-
-
-def _result(run: StoredRun, cell: CellScores, date: str) -> Record:
-    row = stored_row([*SCORE, *CELL], cell)
+def _result(run: StoredRun, cell: CellScores, date: str) -> Json:
+    row = stored_row([*KEY, *SCORE, *CELL], cell)
+    uncertainty: Json = {"num_samples": cell.n}
+    if row["standard_error"] is not None:
+        uncertainty["standard_error"] = {"value": row["standard_error"], "method": "analytic"}
+    low, high = row["low"], row["high"]
+    if low is not None and high is not None:  # the schema has no field for looks
+        together = f", for {cell.looks} looks at a growing sample together (Bonferroni)" if cell.looks > 1 else ""
+        how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": f"{cell.metric.interval}{together}"}
+        uncertainty["confidence_interval"] = how
     details = {"chance": row["chance"], "rows_without_a_score": cell.rows - cell.n, "looks": cell.looks}
     return {
-        "evaluation_result_id": _result_id(cell),
+        "evaluation_result_id": f"{cell.name}/{cell.main}",
         "evaluation_name": cell.name,
         "evaluation_timestamp": date,
         "source_data": _data(run, cell, row),
         "metric_config": _metric(cell.metric, cell),
-        "score_details": {"score": cell.score, "uncertainty": _uncertainty(cell, row), "details": texts(details)},
-        "generation_config": _generation(cell),
+        "score_details": {"score": cell.score, "uncertainty": uncertainty, "details": _texts(details)},
+        "generation_config": _generation(cell, row),
     }
 
 
-def _data(run: StoredRun, cell: CellScores, row: Row) -> Record:
+def _data(run: StoredRun, cell: CellScores, row: Row) -> Json:
     """Returns the data set; its split, where that has a usual name, and else what the task file calls it.
 
     The suite's own rows are of no data set on the hub.
     """
-    tasks = run.record["identity"]["tasks"]
-    commits = run.visit.get("data_commits") or {}
-    split = next(iter(tasks[cell.task]["data"][cell.language]), None)
+    split = next(iter(run.record["identity"]["tasks"][cell.task]["data"][cell.language]), None)
     details = {
         "language": cell.language,
         "language_name": LANGUAGES[cell.language].name if cell.language in LANGUAGES else None,
         "data_hash": row["data_hash"],
-        "revision": commits.get(cell.data_set),
+        "revision": (run.visit.get("data_commits") or {}).get(cell.data_set),
         "split": split,
         "rows": row["rows"],
         "selection": cell.selection.words,
@@ -283,64 +268,46 @@ def _data(run: StoredRun, cell: CellScores, row: Row) -> Record:
         "known_defect": cell.defect,
     }
     repository = "" if cell.own_rows else hub_id(cell)
-    hub = {"hf_repo": repository, "hf_split": split if split in SPLITS else None} if repository else {}
     return {
         "dataset_name": cell.task,
-        "source_type": "hf_dataset" if hub else "other",
-        **{name: value for name, value in hub.items() if value},
-        "additional_details": texts(details),
+        "source_type": "hf_dataset" if repository else "other",
+        **({"hf_repo": repository} if repository else {}),
+        **({"hf_split": split} if repository and split in SPLITS else {}),
+        "additional_details": _texts(details),
     }
 
 
-def _metric(metric: Metric, cell: CellScores) -> Record:
-    lowest, highest = metric.bounds
-    title = cell.declared.get("title", cell.task)
+def _metric(metric: Metric, cell: CellScores) -> Json:
+    # infinite bounds as the schema has them, which strict JSON could not hold
+    lowest, highest = (
+        bound if math.isfinite(bound) else "Infinity" if bound > 0 else "-Infinity" for bound in metric.bounds
+    )
     return {
-        "evaluation_description": f"{title}: {metric.name}",
+        "evaluation_description": f"{cell.declared.get('title', cell.task)}: {metric.name}",
         "metric_id": IDS.get(metric.name, f"afrieval.{metric.name}"),
         "metric_name": metric.name,
         **({"metric_unit": "proportion"} if metric.bounds == (0, 1) else {}),
         "lower_is_better": not metric.higher_is_better,
         "score_type": "continuous",
-        "min_score": _bound(lowest),
-        "max_score": _bound(highest),
+        "min_score": lowest,
+        "max_score": highest,
         **({"additional_details": {"signature": metric.signature}} if metric.signature else {}),
     }
 
 
-def _bound(value: float) -> float | str:
-    """Returns a bound as the schema has it, which strict JSON could not hold."""
-    return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
-
-
-def _uncertainty(cell: CellScores, row: Row) -> Record:
-    uncertainty: Record = {"num_samples": cell.n}
-    if row["standard_error"] is not None:
-        uncertainty["standard_error"] = {"value": row["standard_error"], "method": "analytic"}
-    low, high = row["low"], row["high"]
-    if low is not None and high is not None:  # the schema has no field for looks
-        together = f", for {cell.looks} looks at a growing sample together (Bonferroni)" if cell.looks > 1 else ""
-        how = {"lower": low, "upper": high, "confidence_level": 0.95, "method": f"{cell.metric.interval}{together}"}
-        uncertainty["confidence_interval"] = how
-    return uncertainty
-
-
-def _generation(cell: CellScores) -> Record:
+def _generation(cell: CellScores, row: Row) -> Json:
     """Returns how answers were asked for, as far as the schema has fields; the rest are details."""
-    first = next(scored_lines(cell))
-    requests = first.get("arguments") or [[]]
-    options: dict[str, Any] = requests[0][1] if len(requests[0]) > 1 and isinstance(requests[0][1], dict) else {}
+    options = generation_options(next(scored_lines(cell))) or {}
     arguments = {
-        "temperature": options.get("temperature", cell.recorded_settings.get("temperature")),
-        "top_p": options.get("top_p"),
-        "max_tokens": options.get("max_gen_toks"),
+        "temperature": options.pop("temperature", cell.recorded_settings.get("temperature")),
+        "top_p": options.pop("top_p", None),
+        "max_tokens": options.pop("max_gen_toks", None),
     }
-    row = stored_row([*KEY, *CELL], cell)
     details = {
         "num_fewshot": row["shots"],
         **{name: row[name] for name in GENERATION},
         "unreviewed_prompt": bool(cell.unreviewed),
-        **{name: value for name, value in options.items() if name not in ("temperature", "top_p", "max_gen_toks")},
+        **options,
     }
     stated = {name: value for name, value in arguments.items() if value is not None}
-    return {**({"generation_args": stated} if stated else {}), "additional_details": texts(details)}
+    return {**({"generation_args": stated} if stated else {}), "additional_details": _texts(details)}

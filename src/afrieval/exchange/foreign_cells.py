@@ -123,70 +123,71 @@ class Answered(NamedTuple):
     prompt: str
 
 
-@dataclass(frozen=True)
-class Evaluated:
-    """A task as a program evaluated it.
-
-    Attributes:
-        program: it marks the model, and tasks that are called as one of ours but have other prompts.
-        comparable_on: what has to match in a comparison, next to documents and prompts.
-        recorded_settings: what may differ.
-        limited: which rows of the test set were run, if not all: the `first` ones, or a `sample` of them.
-    """
-
-    program: str
-    task: str
-    model: str
-    shots: int
-    answer_form: str
-    metric: str
-    documents: Sequence[Answered]
-    comparable_on: Mapping[str, object]
-    recorded_settings: Mapping[str, object]
-    path: Path
-    limited: Kind = "all"
-
-
-def cell_of(evaluated: Evaluated) -> CellScores | str:
-    """Returns the scores of a task, or the reason why it is left out.
+def cell_of(
+    program: str,
+    task: str,
+    model: str,
+    shots: int,
+    answer_form: str,
+    metric: str,
+    documents: Iterable[Answered],
+    comparable_on: Mapping[str, object],
+    recorded_settings: Mapping[str, object],
+    path: Path,
+    limited: Kind = "all",
+) -> CellScores | str:
+    """Returns the scores of a task as a program evaluated it, or the reason why it is left out.
 
     Task, language and prompt number are those that the task's name says, as for tasks of lm_eval.
+
+    Args:
+        program: it marks the model, and tasks that are called as one of ours but have other prompts.
+        task: its name.
+        model: its name.
+        shots: number of few-shot examples.
+        answer_form: `text`, `letter` or `generate`.
+        metric: its name.
+        documents: all that have a score.
+        comparable_on: what has to match in a comparison, next to documents and prompts.
+        recorded_settings: what may differ.
+        path: where the scores are from.
+        limited: which rows of the test set were run, if not all: the `first` ones, or a `sample` of them.
     """
-    name = named(evaluated.task)
+    name = named(task)
     if name.problem:
         return name.problem
-    documents = sorted(evaluated.documents)
-    ids = np.array([d.id for d in documents], dtype=np.int64)
+    scored = sorted(documents)
+    ids = np.array([d.id for d in scored], dtype=np.int64)
     if len(np.unique(ids)) < len(ids):
         return "several of its documents have the same id"
     return CellScores(
-        name=evaluated.task,
-        task=f"{name.task} ({evaluated.program})" if name.is_namesake else name.task,
+        name=task,
+        task=f"{name.task} ({program})" if name.is_namesake else name.task,
         language=name.language,
         prompt_language=name.prompt_language,
         prompt=name.prompt,
-        model=f"{evaluated.model} ({evaluated.program})",
-        shots=evaluated.shots,
-        answer_form=evaluated.answer_form,
-        metrics={evaluated.metric: Metric(evaluated.metric, not_measured)},
-        measures={evaluated.metric: np.array([[d.score] for d in documents], dtype=np.float64)},
+        model=f"{model} ({program})",
+        shots=shots,
+        answer_form=answer_form,
+        metrics={metric: Metric(metric, not_measured)},
+        measures={metric: np.array([[d.score] for d in scored], dtype=np.float64)},
         ids=ids,
-        golds=np.array([d.gold for d in documents], dtype=np.int64),
+        golds=np.array([d.gold for d in scored], dtype=np.int64),
         picked=np.full(len(ids), -1, dtype=np.int64),
-        n_choices=np.array([d.n_choices for d in documents], dtype=np.int64),
+        n_choices=np.array([d.n_choices for d in scored], dtype=np.int64),
         rows=len(ids),
-        selection=Selection(evaluated.limited, len(ids)),
+        selection=Selection(limited, len(ids)),
         request_hashes={
-            "data": np.array([number(d.data) for d in documents], dtype=np.int64),
-            "prompt text": np.array([number(d.prompt) for d in documents], dtype=np.int64),
+            "data": np.array([number(d.data) for d in scored], dtype=np.int64),
+            "prompt text": np.array([number(d.prompt) for d in scored], dtype=np.int64),
         },
         comparable_on={
-            "data": digest("\0".join(d.data for d in documents)),
-            "prompt text": digest("\0".join(d.prompt for d in documents)),
-            **evaluated.comparable_on,
+            "data": digest("\0".join(d.data for d in scored)),
+            "prompt text": digest("\0".join(d.prompt for d in scored)),
+            **comparable_on,
         },
-        recorded_settings=dict(evaluated.recorded_settings),
-        path=evaluated.path,
+        recorded_settings=dict(recorded_settings),
+        path=path,
     )
 
 

@@ -76,24 +76,13 @@ def _entry(run: StoredRun, cells: Sequence[CellScores], score: LanguageScore) ->
     first, commits = cells[0], run.visit.get("data_commits") or {}
     base = score.task.removesuffix("_translate")
     codes = load_task(base).languages if base in task_names() else {}
-    return EvalResultEntry(
-        dataset_id=hub_id(first),
-        task_id=codes.get(score.language, score.language),  # in most data sets, the name of its configuration
-        value=score.score,
-        dataset_revision=commits.get(first.data_set),
-        date=run.visit.get("date"),
-        notes=_notes(run, first, score),
-    )
-
-
-def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
     version = run.visit.get("versions", {}).get("afrieval")
     written = "English" if score.prompt_language == "eng" else "native, unreviewed" if score.unreviewed else "native"
-    several, title = len(score.prompts) > 1, first.declared.get("title", score.task)
     lowest, highest = first.metric.bounds
-    facts = [
+    title = first.declared.get("title", score.task)
+    notes = [
         f"{title}, {language_name(score.language)}, {score.metric}, scale {lowest:g} to {highest:g}",
-        f"{'mean over prompts' if several else 'prompt'} {prompt_ranges(score.prompts)} ({written})",
+        f"{'mean over prompts' if len(score.prompts) > 1 else 'prompt'} {prompt_ranges(score.prompts)} ({written})",
         f"{first.shots}-shot",
         f"answers by {first.answer_form}",
         f"n = {score.n}",
@@ -103,4 +92,11 @@ def _notes(run: StoredRun, first: CellScores, score: LanguageScore) -> str:
         *([f"known defect of the data: {score.defect}"] if score.defect else []),
         f"afrieval {version}" if version else "afrieval",
     ]
-    return "; ".join(facts)
+    return EvalResultEntry(
+        dataset_id=hub_id(first),
+        task_id=codes.get(score.language, score.language),  # in most data sets, the name of its configuration
+        value=score.score,
+        dataset_revision=commits.get(first.data_set),
+        date=run.visit.get("date"),
+        notes="; ".join(notes),
+    )

@@ -38,12 +38,15 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
     Raises:
         UserError: for an unknown task, language, prompt, answer form or folder.
     """
-    config = _from_anywhere(config)
+    source = config.data.source
+    source = source if source in (HUB, SAMPLES) else str(check_folder(source).resolve())
+    own_folders = [str(user_path(folder).resolve()) for folder in config.task.folders]
+    config = replace(config, data=DataConfig(source), task=replace(config.task, folder=own_folders or None))
     folders = named_folders(config.task)
     rest = {"eval": {key: getattr(config.eval, key) for key in KEPT}, "data": asdict(config.data)}
     written: dict[str, Definition] = {}
     plain = replace(config.task, variant="direct", prompt_language="eng")
-    if not config.task_names:  # those with complete prompts depend on a model, and are exported by name
+    if not config.task.names:  # those with complete prompts depend on a model, and are exported by name
         loaded = [load_task(name, folders) for name in task_names(folders)]
         plain = replace(plain, task_name=[spec.name for spec in loaded if not (spec.prompt or spec.texts)])
     specs = chosen_tasks(replace(config, task=plain))
@@ -51,7 +54,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         if spec.texts:
             why = "measures the likelihood of each token, which the harness does not keep"
             raise UserError(f"{spec.name} cannot be exported: it {why}", "run it with afrieval")
-        if config.task_names:
+        if config.task.names:
             named_languages(spec, config.task)
         if spec.prompt:
             form = answer_form(spec, config.task)
@@ -61,7 +64,7 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         written |= _of_task(spec, replace(config.task, variant="direct"), rest)
         if spec.translate and not config.task.uncleaned:
             written |= _of_task(translated(spec), replace(config.task, variant="translate"), rest)
-    for group in set(META_GROUPS) & set(config.task_names):
+    for group in set(META_GROUPS) & set(config.task.names):
         written |= _group(group, [spec.name for spec in specs if spec.evals], [])
     for suite, task in shipped_suites().items():
         for end in ENDS.values():
@@ -83,18 +86,10 @@ def _suite(name: str, end: str, task: TaskConfig, written: dict[str, Definition]
     groups: dict[str, Definition] = {}
     for member in tasks:
         languages = [each for code in task.languages if (each := f"{member}_{code}{end}") in written]
-        metrics = written.get(f"{member}_african{end}", {}).get(
-            "aggregate_metric_list", []
-        )  # not if all are from elsewhere
+        african = written.get(f"{member}_african{end}", {})  # none if all are from elsewhere
+        metrics = african.get("aggregate_metric_list", [])
         groups |= _group(f"{name}_{member}{end}", languages, [metric["metric"] for metric in metrics])
     return groups | _group(f"{name}{end}", list(groups), [])
-
-
-def _from_anywhere(config: RunConfig) -> RunConfig:
-    if config.data.source not in (HUB, SAMPLES):
-        config = replace(config, data=DataConfig(str(check_folder(config.data.source).resolve())))
-    folders = [str(user_path(folder).resolve()) for folder in config.task.folders]
-    return replace(config, task=replace(config.task, folder=folders or None))
 
 
 def _of_task(spec: TaskSpec, task: TaskConfig, rest: Mapping[str, Any]) -> dict[str, Definition]:

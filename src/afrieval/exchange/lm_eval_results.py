@@ -8,7 +8,15 @@ from typing import Any
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval._util.whole_files import write_whole, written_whole
-from afrieval.exchange.stored_runs import StoredRun, file_name, has_texts, hub_id, scored_lines, strict_json
+from afrieval.exchange.stored_runs import (
+    StoredRun,
+    file_name,
+    generation_options,
+    has_texts,
+    hub_id,
+    scored_lines,
+    strict_json,
+)
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.samples import Sample
 from afrieval.results.summary import harness_results
@@ -42,9 +50,8 @@ def write_harness_results(runs: list[StoredRun], folder: Path) -> list[Path]:
 
 def _write(run: StoredRun, folder: Path) -> None:
     written = datetime.fromisoformat(run.visit["date"])
-    in_utc = written.replace(tzinfo=None) - (
-        written.utcoffset() or timedelta()
-    )  # without a time zone, as the harness has it
+    # without a time zone, as the harness has it
+    in_utc = written.replace(tzinfo=None) - (written.utcoffset() or timedelta())
     date = in_utc.isoformat(timespec="microseconds").replace(":", "-")
     hashes, configs = {}, {}
     for cell in run.cells:
@@ -105,8 +112,7 @@ def _settings(run: StoredRun) -> dict[str, Any]:
 def _config(cell: CellScores) -> dict[str, Any]:
     """Returns what the harness calls the config of a task; the prompt is in the samples."""
     first = next(scored_lines(cell))
-    requests = first.get("arguments") or [[]]
-    generation = requests[0][1] if len(requests[0]) > 1 and isinstance(requests[0][1], dict) else None
+    generation = generation_options(first)
     texts = isinstance(first["resps"][0][0], str)
     config: dict[str, Any] = {
         "task": cell.name,

@@ -78,11 +78,6 @@ class ForeignTask:
         return entries[self.name]
 
 
-def is_lm_eval(folder: Path) -> bool:
-    """Returns whether a folder was written by lm_eval, rather than by `afrieval run`."""
-    return folder.is_dir() and not (folder / RUN).exists() and bool(_dated(folder, DATED))
-
-
 def foreign_tasks(folder: Path) -> list[ForeignTask]:
     """Returns the newest samples of each task in a folder, sorted by model folder and name."""
     newest: dict[tuple[Path, str], tuple[str, Path]] = {}
@@ -95,7 +90,10 @@ def foreign_tasks(folder: Path) -> list[ForeignTask]:
     tasks = []
     for (parent, name), (date, path) in sorted(newest.items()):
         if (parent, date) not in read:
-            read[parent, date] = _results(path, date)
+            if not (files := sorted(parent.glob(f"*_{date}.json"))):
+                problem = f"there is no results file of the same date next to {path}"
+                raise UserError(problem, "copy the whole folder of lm_eval")
+            read[parent, date] = dict(validated_json(Results, read_bytes(files[0], HINT), str(files[0]), HINT))
         tasks.append(ForeignTask(name, path, read[parent, date]))
     return tasks
 
@@ -104,15 +102,6 @@ def _dated(folder: Path, form: re.Pattern[str]) -> list[tuple[Path, re.Match[str
     """Returns the files whose name has a form, in a folder and its direct subfolders."""
     paths = sorted([*folder.glob("*.json*"), *folder.glob("*/*.json*")])
     return [(path, match) for path in paths if (match := form.fullmatch(path.name))]
-
-
-def _results(samples: Path, date: str) -> dict[str, Any]:
-    paths = sorted(samples.parent.glob(f"*_{date}.json"))
-    if not paths:
-        raise UserError(
-            f"there is no results file of the same date next to {samples}", "copy the whole folder of lm_eval"
-        )
-    return dict(validated_json(Results, read_bytes(paths[0], HINT), str(paths[0]), HINT))
 
 
 def read_foreign(task: ForeignTask) -> dict[str, list[Sample]]:
@@ -174,39 +163,11 @@ def may(task: ForeignTask) -> dict[str, object]:
 OWN_KEYS = {"id", "choices", "gold", "worked"}  # keys of all documents of exported tasks
 
 
-def lm_eval_cells(folder: Path) -> list[CellScores]:
-    """Returns the tasks in a folder of lm_eval as cells, and prints a note for each task left out.
-
-    Models are marked `(lm_eval)`, and so are tasks of the harness with the name of one of ours, since their prompts,
-    and possibly their documents, differ. Tasks without a language of the suite in their name, or without scores per
-    document, are left out.
-    """
-    tasks = foreign_tasks(folder)
-    models = short_names(
-        {task.path.parent: str(task.results.get("model_name") or task.path.parent.name) for task in tasks}
-    )
-    cells = []
-    for task in tasks:
-        name = named(task.name)
-        if problem := name.problem:
-            note(f"left out: {task.name} of {folder}: {problem}")
-            continue
-        filters = read_foreign(task)
-        chosen = "none" if "none" in filters else next(iter(filters))
-        samples = filters.pop(chosen)
-        if filters:
-            note(f"{task.name} of {folder}: the filter {chosen} is read, not {', '.join(filters)}")
-        if metric := _metric(task, chosen, samples):
-            cells.append(_scored_cell(task, name, f"{models[task.path.parent]} (lm_eval)", metric, samples))
-        else:
-            why = "it has no metric with a number from 0 to 1 for each document"
-            note(f"left out: {task.name} of {folder}: {why}")
-    return cells
-
-
 def _scored_cell(task: ForeignTask, name: TaskName, model: str, metric: Metric, samples: list[Sample]) -> CellScores:
     """Returns the scores; exported tasks lack the rows without an answer, but keep row numbers."""
-    exported = name.ours and all(_is_own(s["doc"]) for s in samples)
+    exported = name.ours and all(
+        isinstance(s["doc"], dict) and s["doc"].keys() >= OWN_KEYS and type(s["doc"]["id"]) is int for s in samples
+    )
     samples = sorted(samples, key=lambda s: s["doc"]["id"] if exported else s["doc_id"])
     output_type = task.entry("configs").get("output_type")
     spec = load_task(name.task.removesuffix("_translate")) if exported else None
@@ -277,10 +238,6 @@ def _metric(task: ForeignTask, chosen: str, samples: list[Sample]) -> Metric | N
     return None
 
 
-def _is_own(document: Any) -> bool:
-    return isinstance(document, dict) and document.keys() >= OWN_KEYS and type(document["id"]) is int
-
-
 def _gold(sample: Sample, exported: bool, output_type: Any) -> int:
     if exported:  # the answer of a number task is not a choice
         gold = str(sample["doc"]["gold"])
@@ -290,19 +247,42 @@ def _gold(sample: Sample, exported: bool, output_type: Any) -> int:
 
 
 class LmEvalReader(RunReader):
-    """Output folders of lm_eval."""
+    """Output folders of lm_eval; the newest samples of each task."""
 
     def wrote(self, path: Path) -> bool:
-        """Returns whether a folder is an output folder, and not that of `afrieval run`."""
-        return is_lm_eval(path)
+        """Returns whether a folder was written by lm_eval, rather than by `afrieval run`."""
+        return path.is_dir() and not (path / RUN).exists() and bool(_dated(path, DATED))
 
     def read(self, path: Path) -> list[CellScores]:
-        """Returns the newest samples of each task."""
-        return lm_eval_cells(path)
+        """Returns the tasks in a folder as cells, and prints a note for each task left out.
+
+        Tasks without a language of the suite in their name, or without scores per document, are left out.
+        """
+        tasks = foreign_tasks(path)
+        models = short_names(
+            {task.path.parent: str(task.results.get("model_name") or task.path.parent.name) for task in tasks}
+        )
+        cells = []
+        for task in tasks:
+            name = named(task.name)
+            if problem := name.problem:
+                note(f"left out: {task.name} of {path}: {problem}")
+                continue
+            filters = read_foreign(task)
+            chosen = "none" if "none" in filters else next(iter(filters))
+            samples = filters.pop(chosen)
+            if filters:
+                note(f"{task.name} of {path}: the filter {chosen} is read, not {', '.join(filters)}")
+            if metric := _metric(task, chosen, samples):
+                cells.append(_scored_cell(task, name, f"{models[task.path.parent]} (lm_eval)", metric, samples))
+            else:
+                why = "it has no metric with a number from 0 to 1 for each document"
+                note(f"left out: {task.name} of {path}: {why}")
+        return cells
 
     def paths_in(self, folder: Path, subfolders: Sequence[str]) -> list[Path]:
         """Returns a folder, unless its subfolders have results themselves."""
-        return super().paths_in(folder, subfolders) if not any(is_lm_eval(folder / name) for name in subfolders) else []
+        return [] if any(self.wrote(folder / name) for name in subfolders) else super().paths_in(folder, subfolders)
 
 
 READER = LmEvalReader()

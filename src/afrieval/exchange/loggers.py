@@ -3,8 +3,7 @@
 import contextlib
 import heapq
 import io
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from shlex import quote
 from typing import Any
@@ -28,26 +27,23 @@ PER_CELL = 5  # samples
 LONGEST = 2000  # characters of a text
 
 Row = dict[str, Any]
+Tables = dict[str, list[Row]]
+PROJECT = "afrieval"
+NAMES = {"wandb": "W&B", "trackio": "Trackio"}
 
 
-@dataclass(frozen=True)
-class Logged:
-    """What is logged of a run.
+def log_run(config: RunConfig, run: RunFolder) -> None:
+    """Logs a finished run to the programs that its config names: settings, a summary, tables of scores and samples.
 
-    Attributes:
-        settings: the identity of the run and the circumstances of its last session, as run.yaml has them.
-        summary: `TASK/LANGUAGE/PROMPT LANGUAGE` to the score, or the prompt set, if it is not the suite's; `mean` in
-            place of the language is the mean over the African languages, if there are several.
-        tables: `scores` has a row per task, language and prompt language, `samples` one per selected sample.
+    The settings are the identity of the run and the circumstances of its last session, as run.yaml has them. The
+    summary has a score for each `TASK/LANGUAGE/PROMPT LANGUAGE`, or prompt set, if it is not the suite's; `mean` in
+    place of the language is the mean over the African languages, if there are several.
+
+    Raises:
+        UserError: if a program fails, after the others have been tried. The run itself is stored.
     """
-
-    settings: Mapping[str, Any]
-    summary: Mapping[str, float]
-    tables: Mapping[str, list[Row]]
-
-
-def logged(run: RunFolder) -> Logged:
-    """Returns what is logged of a run."""
+    if not config.loggers:
+        return
     record = run.record
     cells = [described(cell, run, "") for name in run.names if not (cell := run.scores(name)).harness and cell.n]
     scores = [{k: v for k, v in row.items() if k != "table"} for row in flat(one_table(run))]
@@ -55,11 +51,21 @@ def logged(run: RunFolder) -> Logged:
     for mean in (mean for mean in means(cells, ["Africa"]) if len(mean.members) > 1):
         side = mean.dimensions
         summary[_key(mean.task, "mean", side["prompt_language"], side["prompt_set"])] = mean.score
-    return Logged(
-        settings={"identity": record["identity"], **record["visits"][-1]},
-        summary=summary | {row["task"]: row["score"] for row in scores if not row["prompt_language"]},
-        tables={"scores": scores, "samples": [row for cell in cells for row in _samples(run, cell)]},
-    )
+    summary |= {row["task"]: row["score"] for row in scores if not row["prompt_language"]}
+    settings = {"identity": record["identity"], **record["visits"][-1]}
+    tables = {"scores": scores, "samples": [row for cell in cells for row in _samples(run, cell)]}
+
+    title, failed = run.path.name if config.run_dir else "/".join(run.path.parts[-3:]), []
+    for name in dict.fromkeys(config.loggers):
+        try:
+            note(f"logged to {NAMES[name]}; {LOGGERS[name](config.task, title, settings, summary, tables)}")
+        except Exception as e:  # whatever another program raises, the run is stored
+            failed.append((name, e))
+    for name, error in failed:
+        raise UserError(
+            f"the run is stored in {run.path}, but could not be logged to {NAMES[name]}: {one_line(error)}",
+            "the same command logs it again, and runs nothing again",
+        ) from error
 
 
 def _key(task: str, language: str, prompt_language: str, prompt_set: str) -> str:
@@ -78,49 +84,21 @@ def _samples(run: RunFolder, cell: CellScores) -> Iterator[Row]:
 
 
 def _sample(line: Sample, metric: Metric) -> Row:
+    """Returns a sample with the beginnings of its texts, without what a terminal would obey or JSON cannot hold."""
     answer = line["resps"][0][0]
     texts = {
         "question": prompt_of(line) if line.get("arguments") else "",
         "answer": answer if isinstance(answer, str) else "\n".join(likelihood_lines(line)),
         "gold": str(line.get("target", "")),
     }
+    for name, text in texts.items():
+        rest = len(text) - LONGEST
+        texts[name] = visible(text[:LONGEST]) + (f" ... [{rest:,} more characters]" if rest > 0 else "")
     identifiers = {name: line[name] for name in ("task", "language", "prompt_language", "prompt", "doc_id")}
-    return {**identifiers, "verdict": verdict(line, metric), **{name: _shortened(text) for name, text in texts.items()}}
+    return {**identifiers, "verdict": verdict(line, metric), **texts}
 
 
-def _shortened(text: str) -> str:
-    """Returns the beginning of a text, without what a terminal would obey or JSON cannot hold."""
-    rest = len(text) - LONGEST
-    return visible(text[:LONGEST]) + (f" ... [{rest:,} more characters]" if rest > 0 else "")
-
-
-PROJECT = "afrieval"
-NAMES = {"wandb": "W&B", "trackio": "Trackio"}
-
-
-def log_run(config: RunConfig, run: RunFolder) -> None:
-    """Logs a finished run to the programs that its config names.
-
-    Raises:
-        UserError: if a program fails, after the others have been tried. The run itself is stored.
-    """
-    if not config.loggers:
-        return
-    content, failed = logged(run), []
-    title = run.path.name if config.run_dir else "/".join(run.path.parts[-3:])
-    for name in dict.fromkeys(config.loggers):
-        try:
-            note(f"logged to {NAMES[name]}; {LOGGERS[name](config.task, title, content)}")
-        except Exception as e:  # whatever another program raises, the run is stored
-            failed.append((name, e))
-    for name, error in failed:
-        raise UserError(
-            f"the run is stored in {run.path}, but could not be logged to {NAMES[name]}: {one_line(error)}",
-            "the same command logs it again, and runs nothing again",
-        ) from error
-
-
-def _to_wandb(task: TaskConfig, title: str, content: Logged) -> str:
+def _to_wandb(task: TaskConfig, title: str, settings: Row, summary: Row, tables: Tables) -> str:
     """Logs to W&B, without its own output, next to any open run of the same process; returns where it is."""
     import wandb
 
@@ -129,15 +107,15 @@ def _to_wandb(task: TaskConfig, title: str, content: Logged) -> str:
             project=task.wandb_project or PROJECT,
             job_type=task.wandb_job_type,
             name=title,
-            config=dict(content.settings),
+            config=settings,
             settings=wandb.Settings(silent=True, console="off", reinit="create_new"),
         )
     try:
-        for name, rows in content.tables.items():
+        for name, rows in tables.items():
             columns = list(rows[0]) if rows else []
             table = wandb.Table(columns, [list(row.values()) for row in rows], allow_mixed_types=True)
             run.log({name: table})
-        run.summary.update(dict(content.summary))
+        run.summary.update(summary)
         if run.offline:
             return f"`wandb sync {quote(run.settings.sync_dir)}` uploads it"
         return f"see {run.url}" if run.url else "nothing was sent, since W&B is disabled (WANDB_MODE)"
@@ -145,7 +123,7 @@ def _to_wandb(task: TaskConfig, title: str, content: Logged) -> str:
         run.finish()
 
 
-def _to_trackio(task: TaskConfig, title: str, content: Logged) -> str:
+def _to_trackio(task: TaskConfig, title: str, settings: Row, summary: Row, tables: Tables) -> str:
     """Logs to Trackio, without its own output, and returns how to see it; any open run of the process is finished."""
     import trackio
     from pandas import DataFrame
@@ -155,43 +133,45 @@ def _to_trackio(task: TaskConfig, title: str, content: Logged) -> str:
         trackio.init(
             project=project,
             name=title,
-            config=dict(content.settings),
+            config=settings,
             embed=False,
             auto_log_gpu=False,
             auto_log_cpu=False,
         )
-        tables = {name: trackio.Table(dataframe=DataFrame(rows)) for name, rows in content.tables.items() if rows}
-        trackio.log({**content.summary, **tables})
+        shown = {name: trackio.Table(dataframe=DataFrame(rows)) for name, rows in tables.items() if rows}
+        trackio.log(summary | shown)
         trackio.finish()
     return f"`trackio show --project {quote(project)}` shows it"
 
 
-LOGGERS: dict[str, Callable[[TaskConfig, str, Logged], str]] = {"wandb": _to_wandb, "trackio": _to_trackio}
+LOGGERS: dict[str, Callable[[TaskConfig, str, Row, Row, Tables], str]] = {"wandb": _to_wandb, "trackio": _to_trackio}
 
 
 FORBIDDEN = set("/\\#?%:")  # in the name of a project
 OFFLINE = "set WANDB_MODE=offline to log to files"
 
 
-def checked(config: RunConfig) -> RunConfig:
-    """Returns a config, after checking that its run can be logged.
+def check_loggers(loggers: Sequence[str], task: TaskConfig) -> None:
+    """Checks that a run can be logged.
+
+    Args:
+        loggers: the programs.
+        task: has the settings of W&B.
 
     Raises:
         UserError: for a missing package or key, or a setting of W&B that is invalid or has no effect.
     """
-    if config.task.wandb_job_type and "wandb" not in config.loggers:
+    if task.wandb_job_type and "wandb" not in loggers:
         raise UserError("task.wandb_job_type is given, but the run is not logged to W&B", "add --log wandb")
-    if forbidden := {*(config.task.wandb_project or "")} & FORBIDDEN:
+    if forbidden := {*(task.wandb_project or "")} & FORBIDDEN:
         raise UserError(
-            f"task.wandb_project is {config.task.wandb_project!r}, but W&B allows no {min(forbidden)} in it",
-            "leave it out",
+            f"task.wandb_project is {task.wandb_project!r}, but W&B allows no {min(forbidden)} in it", "leave it out"
         )
-    for name in config.loggers:
+    for name in loggers:
         if find_spec(name) is None:
             raise UserError(f"--log {name} needs the package {name}", f"run `pip install 'afrieval[{name}]'`")
-    if "wandb" in config.loggers:
+    if "wandb" in loggers:
         _check_key()
-    return config
 
 
 def _check_key() -> None:

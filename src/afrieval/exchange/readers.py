@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from afrieval._util.registry import Registry
-from afrieval.analysis.published import read_published
-from afrieval.analysis.published_files import PublishedTable
+from afrieval.analysis.published_files import PublishedTable, read_published
 from afrieval.exchange.foreign_cells import RunReader, TableReader
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import RUN

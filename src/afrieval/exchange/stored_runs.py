@@ -95,6 +95,12 @@ def hub_id(cell: CellScores) -> str:
     return "" if "{" in cell.data_set else cell.data_set
 
 
+def generation_options(line: Sample) -> dict[str, Any] | None:
+    """Returns how the answer of a sample was generated, as far as its request says it; None if it was not."""
+    requests = line.get("arguments") or [[]]
+    return dict(requests[0][1]) if len(requests[0]) > 1 and isinstance(requests[0][1], dict) else None
+
+
 def has_texts(cell: CellScores) -> bool:
     """Returns whether documents and prompts are stored; `--eval.log_samples false` stores none."""
     first = next(scored_lines(cell))

@@ -2,13 +2,13 @@
 
 import csv
 import io
+import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
 from operator import itemgetter, methodcaller
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from afrieval._util.whole_files import written_whole
 from afrieval.exchange.stored_runs import StoredRun, unicode_text
@@ -151,45 +151,19 @@ def _stored_metrics(cell: CellScores) -> list[str]:
     return [name for name in cell.metrics if name not in cell.derived and name not in cell.of_groups]
 
 
-def score_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
-    """Yields a row per cell."""
-    for run in runs:
-        for cell in run.cells:
-            yield stored_row(NAME, run) | stored_row([*KEY, METRIC, *SCORE, *CELL], cell) | stored_row(VISIT, run)
-
-
-def metric_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
-    """Yields a row per cell and metric."""
-    for run in runs:
-        for cell in run.cells:
-            for scored in map(cell.with_metric, cell.metrics):
-                row = stored_row([*KEY, METRIC, *SCORE, *SCALE], scored)
-                yield stored_row(NAME, run) | row | {MAIN: scored.main == cell.main}
-
-
-def sample_rows(runs: list[StoredRun]) -> Iterator[Row]:
-    """Yields a row per document of each cell, scored or not."""
-    kinds = measured(cell for run in runs for cell in run.cells)
-    for run in runs:
-        for cell in run.cells:
-            assert cell.folder
-            key, measures = stored_row(NAME, run) | stored_row(KEY, cell), _measures(cell, kinds)
-            for line in cell_lines(cell.folder, cell.name):
-                yield key | stored_row(DOCUMENT, line) | (next(measures) if line["metrics"] else {})
-
-
-def _measures(cell: CellScores, kinds: Mapping[str, Kind]) -> Iterator[Row]:
+def _samples(cell: CellScores, kinds: Mapping[str, Kind]) -> Iterator[Row]:
+    """Yields a row per document of a cell, scored or not, with its measures."""
+    assert cell.folder
     lists = {f"{MEASURE}{name}": cell.measures[name].tolist() for name in _stored_metrics(cell)}
-    for index in range(cell.n):
-        rows = {name: [v if math.isfinite(v) else None for v in values[index]] for name, values in lists.items()}
-        yield {name: row if kinds[name] == "numbers" else row[0] for name, row in rows.items()}
-
-
-def setting_rows(runs: Iterable[StoredRun]) -> Iterator[Row]:
-    """Yields a row per value of run.yaml, as JSON, under its dotted name."""
-    for run in runs:
-        for pair in _flat(run.record):
-            yield stored_row(NAME, run) | stored_row(SETTING, pair)
+    scored = itertools.count()
+    for line in cell_lines(cell.folder, cell.name):
+        row = stored_row(DOCUMENT, line)
+        if line["metrics"]:
+            index = next(scored)
+            for name, values in lists.items():
+                numbers = [v if math.isfinite(v) else None for v in values[index]]
+                row[name] = numbers if kinds[name] == "numbers" else numbers[0]
+        yield row
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -205,49 +179,50 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 ROWS_AT_ONCE = 5_000  # of a Parquet file; texts of a million rows would fill the memory
-
-
-class Tidy(NamedTuple):
-    """A table whose rows are made one at a time."""
-
-    name: str
-    columns: Mapping[str, Kind]
-    rows: Iterator[Row]
+Columns = Mapping[str, Kind]
 
 
 def write_tidy(runs: list[StoredRun], folder: Path, form: str) -> list[Path]:
-    """Writes the tables of runs to a folder, and returns their files."""
-    tables = [
-        Tidy("scores", SCORES, score_rows(runs)),
-        Tidy("metrics", METRICS, metric_rows(runs)),
-        Tidy("samples", SAMPLES | measured(cell for run in runs for cell in run.cells), sample_rows(runs)),
-        Tidy("settings", SETTINGS, setting_rows(runs)),
-    ]
+    """Writes the tables of runs to a folder, and returns their files; rows are made one at a time."""
+    names = [(stored_row(NAME, run), run) for run in runs]
+    cells = [(name | stored_row(KEY, cell), run, cell) for name, run in names for cell in run.cells]
+    kinds = measured(cell for *_, cell in cells)
+    scores = (key | stored_row([METRIC, *SCORE, *CELL], cell) | stored_row(VISIT, run) for key, run, cell in cells)
+    metrics = (
+        key | stored_row([METRIC, *SCORE, *SCALE], scored) | {MAIN: scored.main == cell.main}
+        for key, _, cell in cells
+        for scored in map(cell.with_metric, cell.metrics)
+    )
+    samples = (key | row for key, _, cell in cells for row in _samples(cell, kinds))
+    settings = (name | stored_row(SETTING, pair) for name, run in names for pair in _flat(run.record))
+    tables: dict[str, tuple[Columns, Iterator[Row]]] = {
+        "scores": (SCORES, scores),
+        "metrics": (METRICS, metrics),
+        "samples": (SAMPLES | kinds, samples),
+        "settings": (SETTINGS, settings),
+    }
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for table in tables:
-        paths.append(folder / f"{table.name}.{form}")
+    for name, (columns, rows) in tables.items():
+        paths.append(folder / f"{name}.{form}")
         with written_whole(paths[-1]) as file:
-            WRITERS[form](file, table)
+            WRITERS[form](file, columns, rows)
     return paths
 
 
-def _write_csv(file: BinaryIO, table: Tidy) -> None:
+def _write_csv(file: BinaryIO, columns: Columns, rows: Iterator[Row]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(safe(name) for name in table.columns)
-    writer.writerows([_cell(row.get(name)) for name in table.columns] for row in table.rows)
+    writer.writerow(safe(name) for name in columns)
+    for row in rows:
+        values = [row.get(name) for name in columns]
+        # lists as JSON, texts in one line and no formulas, and nothing for None
+        texts = [json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value for value in values]
+        writer.writerow("" if value is None else safe(value) for value in texts)
     text.detach()
 
 
-def _cell(value: Any) -> Any:
-    """Returns a value as CSV has it: lists as JSON, texts in one line and no formulas, and nothing for None."""
-    if isinstance(value, list):
-        return safe(json.dumps(value, ensure_ascii=False))
-    return "" if value is None else safe(value)
-
-
-def _write_parquet(file: BinaryIO, table: Tidy) -> None:
+def _write_parquet(file: BinaryIO, columns: Columns, rows: Iterator[Row]) -> None:
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
@@ -260,11 +235,10 @@ def _write_parquet(file: BinaryIO, table: Tidy) -> None:
         "numbers": pa.list_(pa.float64()),
         "wholes": pa.list_(pa.int64()),
     }
-    schema = pa.schema([(name, types[kind]) for name, kind in table.columns.items()])
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
     with ParquetWriter(file, schema, compression="zstd") as writer:
-        remaining = iter(table.rows)
-        while rows := list(islice(remaining, ROWS_AT_ONCE)):
-            records = [{name: _valid(row.get(name)) for name in table.columns} for row in rows]
+        while some := list(itertools.islice(rows, ROWS_AT_ONCE)):
+            records = [{name: _valid(row.get(name)) for name in columns} for row in some]
             writer.write_table(pa.Table.from_pylist(records, schema))
 
 
@@ -274,4 +248,4 @@ def _valid(value: Any) -> Any:
     return unicode_text(value) if isinstance(value, str) else value
 
 
-WRITERS: dict[str, Callable[[BinaryIO, Tidy], None]] = {"csv": _write_csv, "parquet": _write_parquet}
+WRITERS: dict[str, Callable[[BinaryIO, Columns, Iterator[Row]], None]] = {"csv": _write_csv, "parquet": _write_parquet}

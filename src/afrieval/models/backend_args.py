@@ -43,7 +43,6 @@ INSTALL = "install it; the documentation of lm-eval names the packages of its ba
 KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "dict": "a map"}
 
 
-@cache
 def backend_class(name: str, registered: Sequence[str] = ()) -> Any:
     """Returns the harness' class of a backend, without loading a model.
 
@@ -190,7 +189,6 @@ def parameters(kind: Any) -> dict[str, inspect.Parameter]:
     return {p.name: p for p in list(named)[1:] if p.kind in kinds}
 
 
-@cache
 def arguments_of_class(kind: Any) -> Annotations:
     """Returns the arguments of a class and its base classes, with their annotations if known."""
     kinds: dict[str, str] = {}
@@ -205,7 +203,6 @@ def arguments_of_class(kind: Any) -> Annotations:
     return {name: ast.parse(annotations[name], mode="eval").body if name in annotations else None for name in defaults}
 
 
-@cache
 def arguments_of_vllm() -> Annotations | None:
     """Returns the arguments of vLLM; None if it is not installed."""
     if find_spec("vllm") is None:

@@ -1,19 +1,24 @@
-"""Renders chat templates within limits of time and memory, and checks that nothing of a chat is lost."""
+"""Renders chat templates within limits of time and memory, and checks that nothing of a chat is lost.
+
+Templates are rendered in a separate process, which runs this module.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import datetime
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval._util.templates import SECONDS, TemplateFault, ask, checked, fault
+from afrieval._util.templates import SECONDS, TemplateFault, ask, checked, fault, serve_texts
 from afrieval._util.terminal import one_line, shortened
-from afrieval.config.settings import ChatTags
+from afrieval.config.settings import DATE_FORM, ChatTags
 from afrieval.scoring.thinking import opens
 
-WORKER = "afrieval.models.chat_template_worker"
+WORKER = "afrieval.models.chat_template"
 CORRECT = "give --model.chat_template false, or correct the model's chat_template.jinja or tokenizer_config.json"
 DATE = "26 Jul 2024"  # which Llama's own templates take where they cannot ask for the date
 ANSWER = "my answer"
@@ -196,3 +201,17 @@ def template_of(tags: ChatTags) -> str:
     )
     ending = f"{{%- if add_generation_prompt %}}{{{{- {tag['assistant_start']} -}}}}{{%- endif %}}"
     return f"{{%- for turn in messages %}}{turns}{{%- endfor %}}{ending}"
+
+
+if __name__ == "__main__":
+    from transformers.utils import chat_template_utils  # before memory is limited
+
+    def rendered(question: tuple[str, dict[str, Any]]) -> str:
+        """Returns a chat as one text, as transformers' own function does, but for today's date."""
+        date, arguments = question
+        day = datetime.strptime(date, DATE_FORM)  # today's would change prompts and scores from day to day
+        chat_template_utils.datetime = SimpleNamespace(now=lambda: day)  # which strftime_now of templates asks
+        (text,), _ = chat_template_utils.render_jinja_template(**arguments)
+        return checked(str(text))
+
+    serve_texts(rendered)

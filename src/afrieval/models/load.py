@@ -11,7 +11,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
-from afrieval._util.registry import PASSED, blamed
+from afrieval._util.registry import blaming
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.base import LanguageModel
 from afrieval.models.load_errors import loading
@@ -25,12 +25,8 @@ def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes
     """Returns the loaded model; each process has its own."""
     check_backend_args(config)
     backend = backend_of(config.model_type)
-    try:
+    with blaming(f"the backend {backend.name}", backend):
         return backend.load(config, evaluation, processes)
-    except PASSED:
-        raise
-    except Exception as e:
-        raise blamed(e, f"the backend {backend.name}", backend) from e
 
 
 SHOWN = 12  # digits of the fingerprint in the name
@@ -63,11 +59,9 @@ class Loaded:
             log = logging.getLogger("lm_eval.models.huggingface")
             level = log.level
             log.setLevel(logging.ERROR)  # it warns of options that a loaded model does not take, and none is given
-            own = copy.deepcopy(tokenizer)
             try:
-                return HF(
-                    pretrained=model, tokenizer=own, softmax_dtype="float32", batch_size=size, max_batch_size=most
-                )
+                arguments = {"tokenizer": copy.deepcopy(tokenizer), "softmax_dtype": "float32"}
+                return HF(pretrained=model, **arguments, batch_size=size, max_batch_size=most)
             finally:
                 log.setLevel(level)
 

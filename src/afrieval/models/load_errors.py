@@ -1,6 +1,5 @@
 """Converts errors of models and servers to a message and a hint."""
 
-import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -187,7 +186,7 @@ def server_fault(error: Exception, backend: str, url: str) -> UserError | None:
         text = redacted(" ".join(response.text.split()), url)[:LONGEST] if response is not None else message
         cure = TOO_LONG_CURE if is_too_long(text) else CURES.get(status, "check the server's log")
         return UserError(f"{server} returned status {status}: {text}", f"{cure}; {GOES_ON}")
-    if isinstance(error, requests.Timeout | asyncio.TimeoutError):
+    if isinstance(error, requests.Timeout | TimeoutError):
         return UserError(f"{server} does not respond in time", f"give a larger --model.backend_args.timeout; {GOES_ON}")
     if isinstance(error, requests.RequestException | aiohttp.ClientError):
         hint = f"start the server, or correct model.backend_args.base_url; {GOES_ON}"

@@ -32,8 +32,6 @@ from afrieval.scoring.thinking import opens
 
 log = logging.getLogger("afrieval")
 
-Tick = Callable[[int], None]
-
 
 class CachedLM(LM):
     """A model that gets only the requests that its answer file lacks, and reports progress.
@@ -55,7 +53,7 @@ class CachedLM(LM):
         self,
         lm: Any,
         answers: AnswerFile,
-        tick: Tick = lambda n: None,
+        tick: Callable[[int], None] = lambda n: None,
         processes: Processes = ALONE,
         thinking_end: str = "",
     ):

@@ -1,16 +1,16 @@
 """Tables of a leaderboard: averages, the best model in each language, scores of a task in a language."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from afrieval._util.grouping import ranges
-from afrieval.analysis.entries import LeaderboardModel, TaskEntries
+from afrieval.analysis.entries import LeaderboardModel, TaskEntries, TaskEntry
 from afrieval.analysis.leaderboard import ModelBoard, ModelStanding
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.suites import RULES
 from afrieval.languages import LANGUAGES
-from afrieval.report.columns import Column
+from afrieval.report.columns import Column, rows_of
 from afrieval.report.score_tables import SETS, WRITTEN, scored_columns, unparsed_words, unreviewed_signs
 from afrieval.report.standing_words import NAMED, best_words, not_read
 from afrieval.report.suite_tables import OUTSIDE, shares
@@ -94,11 +94,8 @@ def average_tables(board: ModelBoard, tasks: Sequence[TaskEntries]) -> list[Tabl
     ] * (lacking > 0)
     notes += _unranked(partial)
     title, about = f"{_described(board)[0]}: models without a rank", {"average": board.name}
-
-    def values(s: ModelStanding) -> list[Any]:
-        return [*shares(s.score, s.interval), len(s.pairs)]
-
-    return [*tables, _table("other average", title, partial, columns, values, notes, about, ranked=False)]
+    other = _table("other average", title, partial, columns, _averages(partial), notes, about, ranked=False)
+    return [*tables, other]
 
 
 def _average_table(
@@ -119,10 +116,7 @@ def _average_table(
     notes = [says, members, covered, *_outside(sharing), *_notes(standings, used)]
     notes += [CHOSEN] if board.name == "afrobench" and any(standing.rank for standing in standings) else []
     notes += [*_defects(board, used, True), *([] if board.name in board.languages else _defects(board, used, False))]
-    about = {"average": board.name}
-    return _table(
-        "average", title, standings, columns, lambda s: [*shares(s.score, s.interval), len(s.pairs), s.n], notes, about
-    )
+    return _table("average", title, standings, columns, _averages(standings), notes, {"average": board.name})
 
 
 def task_table(board: ModelBoard, task: TaskEntries) -> Table | None:
@@ -130,33 +124,27 @@ def task_table(board: ModelBoard, task: TaskEntries) -> Table | None:
     if not board.standings:
         return None
     columns = [*scored_columns("mean", bounds_of(task.metric)), Column("languages", "count"), Column("n", "count")]
-
-    def values(s: ModelStanding) -> list[Any]:
-        return [s.score, s.interval, len(board.languages) if s.whole else len(s.pairs), s.n]
-
+    counts = [len(board.languages) if s.whole else len(s.pairs) for s in board.standings]
+    records = [{**_record(s), "languages": n} for s, n in zip(board.standings, counts, strict=True)]
     others = any(not s.whole and s.concludes for s in board.standings)
     over = f"Means over {len(board.languages)} African languages: {language_names(board.languages, None)}."
     notes = [over] if board.languages else []
     notes += ["Without a rank: means over other languages, not to be compared."] if others else []
     notes += [*_notes(board.standings, [task]), *_defects(board, [task], False), *task.notes]
     title = f"{_titled(task)}: mean over African languages"
-    return _table("task", title, board.standings, columns, values, notes)
+    return _table("task", title, board.standings, columns, records, notes)
 
 
 def pair_table(board: ModelBoard, task: TaskEntries, language: str) -> Table:
     """Returns the scores of a task in a language, the best first."""
     columns = [*scored_columns("score", bounds_of(task.metric)), Column("n", "count")]
     columns += [Column("prompt", "text", "prompts"), Column("source")]
-
-    def values(s: ModelStanding) -> list[Any]:
-        entry = task.entries[s.side][language]
-        return [s.score, s.interval, entry.n, numbers(entry.prompts), entry.source]
-
+    records = [_record(s, task.entries[s.side][language]) for s in board.standings]
     notes = [*_notes(board.standings, [task]), *task.notes]
     if language in task.defects:
         notes.append(f"The data in this language has a known defect: {task.defects[language]}. {APART}")
     about = {"task": task.task, "language": language}
-    return _table("scores", _titled(task), board.standings, columns, values, notes, about)
+    return _table("scores", _titled(task), board.standings, columns, records, notes, about)
 
 
 def model_averages(boards: Sequence[ModelBoard], name: str) -> Table | None:
@@ -165,37 +153,31 @@ def model_averages(boards: Sequence[ModelBoard], name: str) -> Table | None:
     kinds = kinds_of([standing.side for _, standing in ranked])
     columns = [Column("average"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
     columns += [*scored_columns("mean", SHARE), Column("pairs", "count"), Column("of all", "count", "all_pairs")]
-    rows = []
-    for board, s in ranked:
-        kind = [value_of(s.side, column.key) for column in kinds]
-        entrants = sum(each.rank is not None for each in board.standings) if s.rank else None
-        pairs = len(board.pairs) if s.whole else len(s.pairs)
-        rows.append([_described(board)[0], *kind, s.rank, entrants, *shares(s.score, s.interval), pairs, board.n_pairs])
+    records = _averages([standing for _, standing in ranked])
+    for (board, s), record in zip(ranked, records, strict=True):
+        record |= {"average": _described(board)[0], "all_pairs": board.n_pairs}
+        record["entrants"] = sum(each.rank is not None for each in board.standings) if s.rank else None
+        record["pairs"] = len(board.pairs) if s.whole else len(s.pairs)
     notes = ["Without a rank: over other pairs of task and language than ranked ones, or of unknown error."]
-    table = Table("model averages", "Averages", columns, rows, notes, about={"model": name})
-    return _doubted(table, [standing for _, standing in ranked]) if rows else None
+    table = Table("model averages", "Averages", columns, rows_of(columns, records), notes, about={"model": name})
+    return _doubted(table, [standing for _, standing in ranked]) if records else None
 
 
 def model_table(task: TaskEntries, name: str, ranks: dict[str, ModelBoard]) -> Table:
     """Returns all scores of a model in a task; `ranks` has the board of each language."""
-    bounds = bounds_of(task.metric)
-    models = [model for model in task.entries if model.name == name]
-    kinds = kinds_of(models)
+    kinds = kinds_of([model for model in task.entries if model.name == name])
     columns = [Column("language", "language"), *kinds, Column("rank", "rank"), Column("of", "count", "entrants")]
-    columns += scored_columns("score", bounds)
-    columns += [Column("n", "count"), Column("prompt", "text", "prompts"), Column("source")]
-    rows, shown = [], list[ModelStanding]()
+    columns += [*scored_columns("score", bounds_of(task.metric)), Column("n", "count")]
+    columns += [Column("prompt", "text", "prompts"), Column("source")]
+    records, shown = [], list[ModelStanding]()
     for language in task.languages:
         standings = ranks[language].standings
         n = sum(standing.concludes for standing in standings)
         shown += (of_language := [s for s in standings if s.side.name == name])
         for s in of_language:
-            entry = task.entries[s.side][language]
-            kind = [value_of(s.side, column.key) for column in kinds]
-            head = [language, *kind, s.rank, n]
-            rows.append([*head, s.score, s.interval, entry.n, numbers(entry.prompts), entry.source])
+            records.append({**_record(s, task.entries[s.side][language]), "language": language, "entrants": n})
     about = {"task": task.task, "model": name}
-    table = Table("model", _titled(task), columns, rows, task.notes, about=about)
+    table = Table("model", _titled(task), columns, rows_of(columns, records), task.notes, about=about)
     return _doubted(table, shown)
 
 
@@ -211,7 +193,7 @@ def best_table(boards: Sequence[ModelBoard], tasks: Sequence[TaskEntries]) -> Ta
     columns += scored_columns("mean", SHARE)
     columns += [Column("cannot be told apart from", "text", "rivals"), Column("models", "count", "entrants")]
     columns += [Column("tasks", "count")]
-    rows = []
+    records = []
     for board in boards:
         first, rivals = board.standings[0], listed(_rivals(board), NAMED)
         nobody = "" if first.rank else "not known"
@@ -219,8 +201,9 @@ def best_table(boards: Sequence[ModelBoard], tasks: Sequence[TaskEntries]) -> Ta
         if unread := not_read([s.floor for s in board.standings if s.whole], PERCENT):
             names = "; ".join(filter(None, [rivals, unread]))
         models = {standing.side.name for standing in board.standings if standing.whole}
-        head = [board.name, first.side.name, *(value_of(first.side, kind.key) for kind in kinds)]
-        rows.append([*head, *shares(first.score, first.interval), names, len(models), len(board.tasks)])
+        (record,) = _averages([first])
+        counts = {"entrants": len(models), "tasks": len(board.tasks)}
+        records.append({**record, "language": board.name, "rivals": names, **counts})
     unsure = [task.task for task in tasks if task.averaged and not task.is_sure]
     sure = f" whose errors are known (not: {', '.join(unsure)})" if unsure else ""
     notes = [
@@ -230,7 +213,7 @@ def best_table(boards: Sequence[ModelBoard], tasks: Sequence[TaskEntries]) -> Ta
         *([PUBLISHED] if any(s.side.published for board in boards for s in board.standings) else []),
         *(note for board in boards for note in _defects(board, tasks, True)),
     ]
-    table = Table("best", "Best model in each language", columns, rows, notes)
+    table = Table("best", "Best model in each language", columns, rows_of(columns, records), notes)
     return _doubted(table, [board.standings[0] for board in boards], [s for of in boards for s in of.standings[1:]])
 
 
@@ -294,21 +277,32 @@ def _table(
     title: str,
     standings: Sequence[ModelStanding],
     columns: list[Column],
-    values: Callable[[ModelStanding], list[Any]],
+    records: list[dict[str, Any]],
     notes: Sequence[str],
     about: dict[str, Any] | None = None,
     ranked: bool = True,
 ) -> Table:
-    """Returns a table of models: name, rank, what they are, and the values of further columns."""
+    """Returns a table of models: name, rank, what they are, and further columns."""
     kinds = kinds_of([standing.side for standing in standings])
-    rows = []
-    for s in standings:
-        head = [s.side.name, *([s.rank] if ranked else []), *(value_of(s.side, kind.key) for kind in kinds)]
-        rows.append([*head, *values(s)])
-    faint = [at for at, standing in enumerate(standings) if standing.side.published]
-    all_columns = [Column("model"), *([Column("rank", "rank")] if ranked else []), *kinds, *columns]
-    table = Table(kind, title, all_columns, rows, [note for note in notes if note], about=about or {}, dimmed=faint)
+    columns = [Column("model"), *([Column("rank", "rank")] if ranked else []), *kinds, *columns]
+    faint, notes = [at for at, s in enumerate(standings) if s.side.published], [note for note in notes if note]
+    table = Table(kind, title, columns, rows_of(columns, records), notes, about=about or {}, dimmed=faint)
     return _doubted(table, standings)
+
+
+def _record(s: ModelStanding, entry: TaskEntry | None = None) -> dict[str, Any]:
+    """Returns what tables have of a standing, by the names of their columns; `entry` is its score in a single pair."""
+    head = {"model": s.side.name, "rank": s.rank, **{name: value_of(s.side, name) for name in HEADS}}
+    numbers_of = {"score": s.score, "mean": s.score, "interval": s.interval, "pairs": len(s.pairs), "n": s.n}
+    of_entry = {"n": entry.n, "prompts": numbers([*entry.by_prompt]), "source": entry.source} if entry else {}
+    return {**head, **numbers_of, **of_entry}
+
+
+def _averages(standings: Sequence[ModelStanding]) -> list[dict[str, Any]]:
+    """Returns what tables have of means in percent: they are shown as shares."""
+    return [
+        {**_record(s), **dict(zip(("mean", "interval"), shares(s.score, s.interval), strict=True))} for s in standings
+    ]
 
 
 def doubts_of(standings: Sequence[ModelStanding]) -> list[str]:

@@ -1,6 +1,6 @@
 """Tables of a comparison: contrasts, spread over prompts, means over languages, scores of parts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,24 +48,21 @@ OF_MEANS = "In means over languages, all have the same weight; intervals are ove
 MICRO, MACRO = "micro", "macro"
 
 
-def tree_tables(
-    all_trees: list[ScoreTree], metrics: Mapping[str, Metric], published: Sequence[str] = ()
-) -> list[Table]:
+def tree_tables(all_trees: list[ScoreTree], published: Sequence[str] = ()) -> list[Table]:
     """Returns a table per task and field.
 
     `published` names the published scores to show; by default, scores of the same model.
     """
-    of_fields = grouped(all_trees, lambda tree: (tree.task, *tree.levels))
-    return [_table(trees, metrics.get(task), published) for (task, *_), trees in of_fields.items()]
+    return [_table(of, published) for of in grouped(all_trees, lambda tree: (tree.task, *tree.levels)).values()]
 
 
-def _table(trees: list[ScoreTree], metric: Metric | None, published: Sequence[str]) -> Table:
-    first, others = trees[0], [published_for(tree, published) for tree in trees]
+def _table(trees: list[ScoreTree], published: Sequence[str]) -> Table:
+    first, metric, others = trees[0], trees[0].cells[0].metric, [published_for(tree, published) for tree in trees]
     names = list(dict.fromkeys(name for of_tree in others for name in of_tree))
     dimensions = [tree.dimensions for tree in trees]
     varied = [place for place in varying(dimensions) if len({each[place] for each in dimensions}) > 1]
     columns = [*map(column_of, varied), Column(", ".join(first.levels), "branch", "-")]
-    columns += [*scored_columns("score", bounds_of(metric)), Column("n", "count"), *_published_columns(names)]
+    columns += [*scored_columns("score", metric.bounds), Column("n", "count"), *_published_columns(names)]
     columns += [Column("", "hidden", key) for key in ("average", *first.levels)]
     rows: list[list[Any]] = []
     ends: list[int] = []
@@ -114,7 +111,7 @@ def comparison_tables(
     tables = contrast_tables(cells, comparisons)
     for of_task in grouped(cells, lambda c: c.task).values():
         tables += [*spread_tables(of_task), *mean_tables(of_task, groupings)]
-    tables += breakdown_tables(cells, by, metrics_of(cells), published) if by else []
+    tables += breakdown_tables(cells, by, published) if by else []
     tables = naming_options(tables, cells)
     if not metric:
         return tables
@@ -124,23 +121,20 @@ def comparison_tables(
     ]
 
 
-def metrics_of(cells: Iterable[CellScores]) -> dict[str, Metric]:
-    """Returns each task's main metric."""
-    return {cell.task: cell.metric for cell in cells if cell.n}
-
-
 def contrast_tables(cells: Sequence[CellScores], comparisons: Sequence[Contrast]) -> list[Table]:
     """Returns a table per contrast."""
-    metrics, tasks = metrics_of(cells), grouped(cells, lambda c: c.task)
-    tables = [marked(contrast_table(c, metrics.get(c.task)), defects_of(tasks[c.task])) for c in comparisons]
-    return [noting_systems(table, cells) for table in tables]
+    tasks, tables = grouped(cells, lambda c: c.task), list[Table]()
+    for contrast in comparisons:
+        of_task = tasks[contrast.task]
+        table = marked(contrast_table(contrast, _metric(of_task)), defects_of(of_task))
+        tables.append(noting_systems(table, cells))
+    return tables
 
 
 def spread_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table of best, mean and worst prompt for each task that ran several prompts."""
-    metrics = metrics_of(cells)
     return [
-        marked(spread_table(task, prompt_means, metrics.get(task)), defects_of(of_task))
+        marked(spread_table(task, prompt_means), defects_of(of_task))
         for task, of_task in grouped(cells, lambda c: c.task).items()
         if (prompt_means := over_prompts(of_task))
     ]
@@ -148,17 +142,21 @@ def spread_tables(cells: list[CellScores]) -> list[Table]:
 
 def mean_tables(cells: list[CellScores], groupings: list[str]) -> list[Table]:
     """Returns a table of means over languages for each task that ran African languages."""
-    metrics = metrics_of(cells)
     return [
-        without(mean_table(task, task_means, metrics.get(task)), defects_of(of_task))
+        without(mean_table(task, task_means, _metric(of_task)), defects_of(of_task))
         for task, of_task in grouped(cells, lambda c: c.task).items()
         if (task_means := means(of_task, groupings))
     ]
 
 
-def spread_table(task: str, prompt_means: list[PromptMean], metric: Metric | None = None) -> Table:
+def _metric(cells: Sequence[CellScores]) -> Metric | None:
+    return next((cell.metric for cell in reversed(cells) if cell.n), None)
+
+
+def spread_table(task: str, prompt_means: list[PromptMean]) -> Table:
     """Returns best, mean and worst prompt of each language."""
-    varied, bounds = varying([s.dimensions for s in prompt_means]), bounds_of(metric)
+    varied, metric = varying([s.dimensions for s in prompt_means]), prompt_means[0].cells[0].metric
+    bounds = metric.bounds
     columns = [*map(column_of, varied), Column("best", "score", "", bounds), Column("prompt", "count", "best_prompt")]
     columns += [Column("mean", "score", "", bounds), Column("worst", "score", "", bounds)]
     columns += [Column("prompt", "count", "worst_prompt"), Column("spread", "score", "", bounds)]
@@ -196,9 +194,7 @@ def mean_table(task: str, averages: list[Mean], metric: Metric | None = None) ->
     return Table("means", title, columns, rows, notes, about={"task": task}, signs=[OF_MEANS])
 
 
-def breakdown_tables(
-    cells: list[CellScores], name: str, metrics: Mapping[str, Metric], published: Sequence[str] = ()
-) -> list[Table]:
+def breakdown_tables(cells: list[CellScores], name: str, published: Sequence[str] = ()) -> list[Table]:
     """Returns the scores by a field, one table per task, or confusion tables; `published` as for `tree_tables`.
 
     Raises:
@@ -210,22 +206,23 @@ def breakdown_tables(
         fitting = with_field(cells, name)
         plain, nested = ([c for c in fitting if has_tree(c, name) == has] for has in (False, True))
         of_tasks = grouped(parts(plain, name) if plain else [], lambda part: part.task)
-        tables = [_breakdown(task, found, name, metrics.get(task)) for task, found in of_tasks.items()]
-        tables += tree_tables(trees(nested, name), metrics, published) if nested else []
+        tables = [_breakdown(of_sides, name) for of_sides in of_tasks.values()]
+        tables += tree_tables(trees(nested, name), published) if nested else []
     return [marked(table, defects_of(c for c in cells if c.task == table.about["task"])) for table in tables]
 
 
-def _breakdown(task: str, of_sides: list[ScoreTree], name: str, metric: Metric | None) -> Table:
-    varied = varying([tree.dimensions for tree in of_sides])
-    columns = [*map(column_of, varied), Column(name, "name"), *scored_columns("score", bounds_of(metric))]
+def _breakdown(of_sides: list[ScoreTree], name: str) -> Table:
+    first, varied = of_sides[0], varying([tree.dimensions for tree in of_sides])
+    metric = first.cells[0].metric
+    columns = [*map(column_of, varied), Column(name, "name"), *scored_columns("score", metric.bounds)]
     columns += [Column("n", "count")]
     rows = [
         [*(named(tree.dimensions, d) for d in varied), b.path[name], b.score, b.interval, b.n]
         for tree in of_sides
         for b in tree.branches
     ]
-    about = {"task": task, "field": name}
-    return Table("breakdown", f"{titled(task, metric)}: by {name}", columns, rows, about=about)
+    about = {"task": first.task, "field": name}
+    return Table("breakdown", f"{titled(first.task, metric)}: by {name}", columns, rows, about=about)
 
 
 def confusion_table(confusion: Confusion) -> Table:

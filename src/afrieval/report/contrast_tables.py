@@ -65,17 +65,10 @@ def contrast_table(contrast: Contrast, metric: Metric | None = None) -> Table:
         numbers = [row.first, row.second, row.difference, row.interval, row.adjusted, row.detectable]
         verdict = OUTCOMES.get(row.verdict) or why_not(row, metric)
         rows.append([*head, *numbers, f"{row.gained}/{row.lost}", row.gained, row.lost, row.n, verdict])
-    return Table(
-        kind="contrast",
-        title=f"{task}: {second} against {first}{where}{which}",
-        columns=_columns(first, second, len(prompts) > 1, bounds_of(metric), alone),
-        rows=rows,
-        notes=_notes(contrast),
-        findings=[sentence(contrast, metric)],
-        about=about | contrast.fixed,
-        signs=signs,
-        marks=dict.fromkeys(stars, "*"),
-    )
+    title = f"{task}: {second} against {first}{where}{which}"
+    columns = _columns(first, second, len(prompts) > 1, bounds_of(metric), alone)
+    notes, findings, marks = _notes(contrast), [sentence(contrast, metric)], dict.fromkeys(stars, "*")
+    return Table("contrast", title, columns, rows, notes, findings, about | contrast.fixed, signs, marks)
 
 
 def average_difference_tables(averages: Sequence[AverageDifference]) -> list[Table]:

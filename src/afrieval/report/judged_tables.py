@@ -5,8 +5,7 @@ from typing import Any
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.judged import JudgedScore, LanguageAgreement, agreements, judged_scores
-from afrieval.analysis.scores import PromptMean
-from afrieval.report.columns import Column
+from afrieval.report.columns import Column, rows_of
 from afrieval.report.score_tables import INTERVAL, column_of, named, varying
 from afrieval.report.table import Table
 from afrieval.report.values import ANY, language_name, language_names
@@ -38,8 +37,8 @@ def tables_of(judged: Sequence[JudgedScore], cells: Iterable[CellScores]) -> lis
     varied = varying([*(score.dimensions for score in judged), *models])
     first, agreed = judged[0], agreements(judged)
     title, about = title_of(first), {"task": first.task, "judge": first.judge, "signature": first.signature}
-    scores, misled = _scores(title, about, judged, agreed, varied), _misled(title, about, judged, varied)
-    return [scores, *_agreed(title, about, agreed), *misled]
+    scores = _scores(title, about, judged, _findings(judged, agreed), varied)
+    return [scores, *_agreed(title, about, agreed), *_misled(title, about, judged, varied)]
 
 
 def title_of(score: JudgedScore) -> str:
@@ -49,60 +48,43 @@ def title_of(score: JudgedScore) -> str:
 
 
 def _scores(
-    title: str,
-    about: dict[str, Any],
-    scores: Sequence[JudgedScore],
-    agreed: Sequence[LanguageAgreement],
-    varied: Sequence[str],
+    title: str, about: dict[str, Any], scores: Sequence[JudgedScore], findings: list[str], varied: Sequence[str]
 ) -> Table:
-    judged, rated = any(score.judge for score in scores), any(score.rated for score in scores)
-    corrected = any(score.corrected for score in scores)
     columns = list(map(column_of, varied))
-    if judged:
-        columns += [
-            Column("judge", "score", "judged", says=PAIRS if scores[0].is_pair else SCORE),
-            Column(INTERVAL, "interval", "interval"),
-        ]
+    if any(score.judge for score in scores):
+        says = PAIRS if scores[0].is_pair else SCORE
+        columns += [Column("judge", "score", "judged", says=says), Column(INTERVAL, "interval", "interval")]
         columns += [Column("n", "count"), Column("unparsed", "count", "n_unparsed", minor=True)]
         columns += [Column("by length", "ratio", "length_correlation", says=OF_LENGTH, minor=True)]
-    columns += [Column("people", "score"), Column("rated", "count", "n_rated")] if rated else []
-    if corrected:
-        columns += [Column("corrected", "score", says=CORRECTED)]
-        columns += [Column(INTERVAL, "limits", "corrected interval")]
-    rows = []
+    if any(score.rated for score in scores):
+        columns += [Column("people", "score"), Column("rated", "count", "n_rated")]
+    if any(score.corrected for score in scores):
+        columns += [Column("corrected", "score", says=CORRECTED), Column(INTERVAL, "limits", "corrected interval")]
+    records = []
     for score in scores:
-        row: list[Any] = [named(score.dimensions, place) for place in varied]
-        if judged:
-            row += [*_scored(score.score), len(score.answers), score.unparsed, score.of_length]
-        row += [score.people, len(score.rated)] if rated else []
-        rows.append([*row, *(_scored(score.corrected) if corrected else [])])
-    return Table(
-        "judged", title, columns, rows, findings=[*_validated(scores[0], agreed), *_unparsed(scores)], about=about
-    )
+        record: dict[str, Any] = {dimension: named(score.dimensions, dimension) for dimension in varied}
+        if mean := score.score:
+            record |= {"judged": mean.score, "interval": mean.interval}
+        if mean := score.corrected:
+            record |= {"corrected": mean.score, "corrected interval": mean.interval}
+        record |= {"n": len(score.answers), "n_unparsed": score.unparsed, "length_correlation": score.of_length}
+        records.append({**record, "people": score.people, "n_rated": len(score.rated)})
+    return Table("judged", title, columns, rows_of(columns, records), findings=findings, about=about)
 
 
-def _scored(mean: PromptMean | None) -> list[Any]:
-    return [mean.score, mean.interval] if mean else [None, None]
-
-
-def _unparsed(scores: Sequence[JudgedScore]) -> list[str]:
-    parts = []
+def _findings(scores: Sequence[JudgedScore], agreed: Iterable[LanguageAgreement]) -> list[str]:
+    """Returns where too few answers are rated to tell how far a judge is right, and how many could not be parsed."""
+    first, findings, parts = scores[0], list[str](), list[str]()
+    few = language_names((of.language for of in agreed if not of.is_validated), None)
+    if first.judge and first.is_pair:
+        findings.append("Not validated: people do not compare pairs of answers.")
+    elif first.judge and few:
+        findings.append(f"Not validated in {few}: people rated fewer than {FEWEST} answers.")
     for code, in_language in grouped(scores, lambda score: str(score.dimensions["language"])).items():
         n, unparsed = sum(len(score.answers) for score in in_language), sum(score.unparsed for score in in_language)
         parts += [f"{unparsed:,} of {n:,} in {language_name(code)}"] if unparsed else []
     rest = "; the judge's score is of the others" if any(score.score for score in scores) else ""
-    rest = "; the judge's score is of the others" if any(score.score for score in scores) else ""
-    return [f"Judgements that could not be parsed: {', '.join(parts)}{rest}."] if parts else []
-
-
-def _validated(first: JudgedScore, agreed: Iterable[LanguageAgreement]) -> list[str]:
-    """Returns in which languages too few answers are rated to tell how far a judge is right."""
-    if not first.judge:
-        return []
-    if first.is_pair:
-        return ["Not validated: people do not compare pairs of answers."]
-    few = language_names((of.language for of in agreed if not of.is_validated), None)
-    return [f"Not validated in {few}: people rated fewer than {FEWEST} answers."] if few else []
+    return [*findings, *([f"Judgements that could not be parsed: {', '.join(parts)}{rest}."] if parts else [])]
 
 
 def _agreed(title: str, about: dict[str, Any], agreed: Sequence[LanguageAgreement]) -> list[Table]:

@@ -6,18 +6,17 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.published_comparison import over_prompts, with_english_prompts
+from afrieval.analysis.published import over_prompts, with_english_prompts
 from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.ranks import Rank, ranked
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.analysis.tokenizer import OPTIONS, Fertility
 from afrieval.languages import LANGUAGES
-from afrieval.report.columns import Column
+from afrieval.report.columns import Column, rows_of
 from afrieval.report.run_summary import SHOWN
 from afrieval.report.score_tables import (
     HEADS,
     INTERVAL,
-    WRITTEN,
     WRONG,
     defective_column,
     defects_of,
@@ -25,6 +24,7 @@ from afrieval.report.score_tables import (
     metric_column,
     named,
     naming_rows,
+    score_record,
     unranked_notes,
     unread,
     unreviewed_signs,
@@ -32,7 +32,6 @@ from afrieval.report.score_tables import (
 )
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, language_name, shown_score, titled
-from afrieval.results.cell_key import prompt_ranges
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.summary import usage_rows
 
@@ -69,26 +68,17 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     columns += [Column("n", "count")]
     columns += [metric_column(name, SHARE, [line.score.others.get(name) for line in lines]) for name in shares]
     columns += [defective_column(line.score.n_defect for line in lines)]
-    rows: list[list[Any]] = []
+    records = []
     for line in lines:
-        score, settings = line.score, [named(line.dimensions, d) for d in varied]
-        star = "*" * bool(score.unreviewed)
-        written = f"{WRITTEN[score.prompt_language]} {prompt_ranges(score.prompts)}{star}"
-        values = [score.score, score.interval, line.rank, score.n, *(score.others.get(name) for name in shares)]
-        head = [line.dimensions["model"], *settings, written, score.prompt_language]
-        rows.append([*head, *values, score.n_defect])
+        settings = {d: named(line.dimensions, d) for d in ("model", *varied)}
+        records.append({**score_record(line.score), **settings, "score": line.score.score, "rank": line.rank})
     chance = lines[0].score.chance
     notes = [] if math.isnan(chance) else [f"A random guess scores {shown_score(chance)}%."]
     notes += [*unranked_notes([metric]), *unread([line.score for line in lines])]
-    table = Table(
-        "language",
-        titled(first.declared.get("title", first.task), metric),
-        columns,
-        rows,
-        notes,
-        about={"task": first.task, "language": first.language},
-        signs=unreviewed_signs(line.score.unreviewed for line in lines),
-    )
+    title = titled(first.declared.get("title", first.task), metric)
+    about = {"task": first.task, "language": first.language}
+    signs = unreviewed_signs(line.score.unreviewed for line in lines)
+    table = Table("language", title, columns, rows_of(columns, records), notes, about=about, signs=signs)
     return marked(naming_rows([table], cells)[0], defects_of(cells))
 
 
@@ -112,7 +102,7 @@ def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> 
         return []
     columns = [Column("model"), Column("source"), Column("shots", "count"), Column("prompts", "count")]
     columns += [Column("mean", "score"), Column("best", "score")]
-    lines = [[one.model, one.source, one.shots, one.prompts, one.mean, one.best] for one in models]
+    lines = [[one.model, one.source, one.shots, len(one.scores), one.mean, one.best] for one in models]
     notes = ["In percent, as published, with prompts of the paper, unless the source says otherwise.",
              "best: the prompt was chosen on test."]  # fmt: skip
     about = {"task": task, "language": language}

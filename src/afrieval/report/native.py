@@ -11,10 +11,10 @@ from afrieval.analysis.scores import PromptMean
 from afrieval.report.columns import Column
 from afrieval.report.comparable_scores import SETTINGS
 from afrieval.report.comparison import contrast_tables
-from afrieval.report.contrast_tables import ALIKE, NOTHING, contrast_metric, sentence, side_name, why_not
+from afrieval.report.contrast_tables import ALIKE, NOTHING, sentence, side_name, why_not
 from afrieval.report.score_tables import naming_rows, varying
 from afrieval.report.table import Table
-from afrieval.report.values import Bounds, Point, bounds_of, language_name, shown_change, shown_score
+from afrieval.report.values import Point, bounds_of, language_name, shown_change, shown_score
 from afrieval.report.verdict_words import OPEN, floors
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Metric
@@ -93,30 +93,25 @@ Effects = Mapping[tuple[object, ...], Mapping[str, "Effect"]]  # of each side of
 
 
 class Effect(NamedTuple):
-    """What native prompts change in a language.
-
-    Attributes:
-        by: the metric that prompts are compared by, if it is not the task's own.
-    """
+    """What native prompts change in a language: a row of a contrast."""
 
     row: LanguageContrast
-    metric: Metric | None
-    by: str
-
-    @property
-    def bounds(self) -> Bounds:
-        """The scale of the difference."""
-        return bounds_of(self.metric)
+    contrast: Contrast
 
     @property
     def verdict(self) -> int | None:
         """As `native.verdict` has it."""
-        return verdict(self.row, self.metric)
+        return verdict(self.row, self.contrast.metric)
+
+    @property
+    def change(self) -> str:
+        """The difference, on the scale of its metric."""
+        return shown_change(self.row.difference, bounds_of(self.contrast.metric))
 
     @property
     def words(self) -> str:
         """What follows from it."""
-        return {1: "help", -1: "hurt"}.get(self.verdict or 0) or why_not(self.row, self.metric)
+        return {1: "help", -1: "hurt"}.get(self.verdict or 0) or why_not(self.row, self.contrast.metric)
 
 
 def effects_of(contrasts: Iterable[Contrast]) -> Effects:
@@ -125,7 +120,7 @@ def effects_of(contrasts: Iterable[Contrast]) -> Effects:
     for contrast in contrasts:
         for row in (row for row in contrast.rows if row.sides):
             key = side_key(row.sides[0].cells[0])
-            effects.setdefault(key, {})[row.language] = Effect(row, contrast.metric, contrast_metric(contrast))
+            effects.setdefault(key, {})[row.language] = Effect(row, contrast)
     return effects
 
 
@@ -138,7 +133,8 @@ def effect_words(effects: Sequence[Effect]) -> str:
     """Returns what native prompts change in a language, or in how many of several; empty if it is not known."""
     if not effects:
         return ""
-    change = shown_change(float(np.mean([each.row.difference for each in effects])), effects[0].bounds)
+    mean = float(np.mean([each.row.difference for each in effects]))
+    change = shown_change(mean, bounds_of(effects[0].contrast.metric))
     if len(effects) == 1:
         words = effects[0].words
         return f"{words} ({change})" if effects[0].verdict else f"{change}, {words}"

@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from afrieval.analysis.entries import defective
-from afrieval.analysis.published import AFROBENCH, AuthorsAverage, averages
-from afrieval.analysis.published_comparison import as_published, on_same_prompts, standings
+from afrieval.analysis.published import as_published, on_same_prompts, standings
 from afrieval.analysis.published_evaluations import (
     by_run,
     is_other_model,
@@ -15,9 +14,9 @@ from afrieval.analysis.published_evaluations import (
     unparsed,
     verdicts,
 )
-from afrieval.analysis.published_files import PublishedRow
+from afrieval.analysis.published_files import AFROBENCH, PublishedRow
 from afrieval.languages import LANGUAGES
-from afrieval.report.columns import Column
+from afrieval.report.columns import Column, rows_of
 from afrieval.report.score_tables import INTERVAL, defective_column, metric_column, without
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, language_names
@@ -73,17 +72,18 @@ def _standing(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> T
         *([OTHER_PROMPTS] if any(model.source == "run" for model in models) else []),
         *(missing if lost else []),
         f"Published scores are {compared}",
-        *_inconsistent(averages(rows)[1]),
+        *_inconsistent(rows),
     ]
     title, about = f"{task}: runs and published scores", {"task": task}
-    table = Table("standing", title, columns, [list(model) for model in models], notes, about=about)
+    lines = [[of.model, of.source, of.shots, len(of.scores), of.best, of.mean] for of in models]
+    table = Table("standing", title, columns, lines, notes, about=about)
     return without(table, defective(task, cells, rows))
 
 
 def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow]) -> Table | None:
     """Returns the scores under each prompt of the paper that was run and published; None without one."""
-    scores, languages = on_same_prompts(cells, rows)
-    if not scores:
+    by_prompt, languages = on_same_prompts(cells, rows)
+    if not by_prompt:
         return None
     columns = [Column("prompt", "count"), Column("model"), Column("source"), Column("shots", "count")]
     columns += [Column("score", "score")]
@@ -92,34 +92,36 @@ def _on_same_prompts(task: str, cells: list[CellScores], rows: list[PublishedRow
         "Prompt 3 is paper3 of a run and prompt_3 of a published table.",
     ]
     title = f"{task}: runs and published scores, prompt by prompt"
-    table = Table("same prompts", title, columns, [list(of) for of in scores], notes, about={"task": task})
+    lines = [[n, of.model, of.source, of.shots, of.mean] for n, models in by_prompt.items() for of in models]
+    table = Table("same prompts", title, columns, lines, notes, about={"task": task})
     return without(table, defective(task, cells, rows))
 
 
 def _averages(task: str, rows: list[PublishedRow]) -> Table:
-    row_averages, wrong = averages(rows)
+    averaged = [row for row in rows if row.averaged]
     columns = [Column("model"), Column("prompt"), Column("languages", "count")]
     columns += [Column(AFROBENCH, "score"), Column("printed", "score")]
-    printed = [None if a.row.average is None else a.row.average / 100 for a in row_averages]
-    heads = [[a.row.model, a.row.prompt, len(a.languages), a.value / 100] for a in row_averages]
+    printed = [None if row.average is None else row.average / 100 for row in averaged]
+    heads = [[row.model, row.prompt, len(row.averaged), row.recomputed / 100] for row in averaged]
     cells = [[*place, of_row] for place, of_row in zip(heads, printed, strict=True)]
     notes = [f"{AFROBENCH}: the mean over all languages of the row except English and French."]
-    lost = len(rows) - len(row_averages)
+    lost = len(rows) - len(averaged)
     notes += [f"Not shown: {lost} of {len(rows)} rows, which have no other language."] if lost else []
     notes += [
         f"It includes {LANGUAGES[code].name}, which has a known defect of its data: {defect}."
         for code, defect in defective(task, [], rows).items()
     ]
     agree = ["All printed averages agree with it to 0.1."] if any(of_row is not None for of_row in printed) else []
-    notes += _inconsistent(wrong) or agree
+    notes += _inconsistent(rows) or agree
     return Table("published", f"{task}: published averages", columns, cells, notes, about={"task": task})
 
 
-def _inconsistent(wrong: list[AuthorsAverage]) -> list[str]:
+def _inconsistent(rows: list[PublishedRow]) -> list[str]:
     return [
-        f"Inconsistent: {a.row.model}, prompt {a.row.prompt}, prints an average of {a.row.average}; "
-        f"the mean of its scores is {a.value:.1f}."
-        for a in wrong
+        f"Inconsistent: {row.model}, prompt {row.prompt}, prints an average of {row.average}; "
+        f"the mean of its scores is {row.recomputed:.1f}."
+        for row in rows
+        if not row.is_consistent
     ]
 
 
@@ -139,23 +141,22 @@ def reference_tables(cells: list[CellScores]) -> list[Table]:
 
 
 def _reference_table(of_run: list[CellScores]) -> Table:
-    rows: list[list[Any]] = []
+    records: list[dict[str, Any]] = []
     dimmed: list[int] = []
     ends: list[int] = []
     for each in of_run:
-        for number, score in enumerate(measured(each)):  # the first one has the name of the task
-            parts = score.parts
-            over = (
-                f"mean of {parts} subtask{'s' if parts != 1 else ''}" if parts else DESCRIPTIONS.get(score.metric, "")
-            )
-            metric = score.metric + (f", {score.average}" if score.average else "")
-            counted = [None, None] if number else [each.n_defect, unparsed(each)]
-            raw = [each.task, "measured", score.metric, score.average, parts, None, None]
-            rows.append([over if number else each.task, metric, score.score, score.interval, score.n, *counted, *raw])
+        counted = {"shown task": each.task, "n_defect": each.n_defect, NOT_PARSED: unparsed(each)}
+        for score in measured(each):
+            parts, kind = score.parts, {"kind": "measured", "metric": score.metric}
+            over = f"mean of {parts} subtask{'s' * (parts != 1)}" if parts else DESCRIPTIONS.get(score.metric, "")
+            shown = {"shown task": over, "shown metric": ", ".join(filter(None, (score.metric, score.average)))}
+            numbers = {"score": score.score, "interval": score.interval, "n": score.n, "parts": parts}
+            records.append({**shown, **counted, **kind, **numbers, "task": each.task, "average": score.average})
+            counted = {}  # only the first one has the name of the task
         of_others = _published(each)
-        dimmed += range(len(rows), len(rows) + len(of_others))
-        rows += of_others
-        ends.append(len(rows) - 1)
+        dimmed += range(len(records), len(records) + len(of_others))
+        records += of_others
+        ends.append(len(records) - 1)
     first = of_run[0]
     about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
     data = [first.declared["evals"].removeprefix(ORGANISATION)] if reference_model(first) else []
@@ -169,23 +170,24 @@ def _reference_table(of_run: list[CellScores]) -> Table:
         metric_column(NOT_PARSED, SHARE, map(unparsed, of_run)),
         *HIDDEN,
     ]
-    notes = _about_published(of_run)
+    rows, notes = rows_of(columns, records), _about_published(of_run)
     return Table("reference", title, columns, rows, notes, about=about, signs=signs, dimmed=dimmed, ends=ends)
 
 
-def _published(each: CellScores) -> list[list[Any]]:
-    """Returns the rows of published scores; sources are named where several scores have the same setting."""
+def _published(each: CellScores) -> list[dict[str, Any]]:
+    """Returns the records of published scores; sources are named where several scores have the same setting."""
     scores = published(each)
     settings = [(score.average, score.setting) for score in scores]
     parts = bool(each.declared.get("macro"))
-    rows = []
+    records = []
     for score in scores:
         sources = "; ".join(score.sources)
         apart = f" ({sources})" if settings.count((score.average, score.setting)) > 1 else ""
         average = (score.average or "not stated") if parts else ""
-        raw = [each.task, "published", None, score.average, None, score.setting, sources]
-        rows.append([f"published: {score.setting}{apart}", average, score.score, None, None, None, None, *raw])
-    return rows
+        shown = {"shown task": f"published: {score.setting}{apart}", "shown metric": average, "score": score.score}
+        of_score = {"kind": "published", "average": score.average, "setting": score.setting, "source": sources}
+        records.append({**shown, **of_score, "task": each.task})
+    return records
 
 
 def _about_published(of_run: list[CellScores]) -> list[str]:
@@ -234,17 +236,11 @@ def verdict_tables(cells: list[CellScores]) -> list[Table]:
         about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
         title = f"{first.model}: agreement with Meta's verdicts"
         title += f" on {name}" if (name := reference_model(first)) else ""
-        notes = [_compared([each for each, _ in agreements])]
-        tables.append(Table("verdicts", title, VERDICT_COLUMNS, rows, notes, about=about, signs=[LEGEND]))
+        other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
+        note = f"Ours: {first.model}, its answers in this run, our scoring. "
+        note += f"Meta's: is_correct in {first.declared['evals']}, of {other} with Meta's code and sampling."
+        note += next((f" IFEval: {each.main}." for each, _ in agreements if each.main in FOLLOWED), "")
+        if first.own_rows:
+            note = "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
+        tables.append(Table("verdicts", title, VERDICT_COLUMNS, rows, [note], about=about, signs=[LEGEND]))
     return tables
-
-
-def _compared(cells: list[CellScores]) -> str:
-    first = cells[0]
-    if first.own_rows:
-        return "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
-    other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
-    text = f"Ours: {first.model}, its answers in this run, our scoring. "
-    text += f"Meta's: is_correct in {first.declared['evals']}, of {other}"
-    strict = [f" IFEval: {e.main}." for e in cells if e.main in FOLLOWED]
-    return f"{text} with Meta's code and sampling.{''.join(strict[:1])}"

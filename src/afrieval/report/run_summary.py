@@ -73,14 +73,10 @@ def usage_tables(rows: Sequence[Row]) -> list[Table]:
     return [Table("usage", "Requests and tokens", columns, [*rows_shown, *total], notes, ends=ends)]
 
 
-def cut_off(cells: Iterable[CellScores]) -> list[str]:
+def cut_off(cells: Sequence[CellScores]) -> list[str]:
     """Returns how many answers ended at their limit of tokens, and questions were too long; empty for none."""
-    cell_list = list(cells)
-    n, cut, long = (
-        _answers(cell_list),
-        *(int(sum(cell.usage.get(name, 0) for cell in cell_list)) for name in ("cut_off", TOO_LONG)),
-    )
-    thinks = any(cell.usage.get("reasoning_tokens") for cell in cell_list)
+    n, cut, long = _answers(cells), _sum(cells, "cut_off"), _sum(cells, TOO_LONG)
+    thinks = _sum(cells, "reasoning_tokens") > 0
     cure = "; --model.api.reasoning_effort leaves more room for thinking" if thinks else ""
     room = "a smaller --eval.max_gen_toks or --eval.num_fewshot leaves more room"
     unasked = f"{long:,} of {n:,} questions were too long for the server, and are unanswered; {room}."
@@ -96,10 +92,14 @@ def _answers(cells: Iterable[CellScores]) -> int:
     return int(sum(cell.usage.get("answers", cell.n) for cell in cells))
 
 
+def _sum(cells: Iterable[CellScores], name: str) -> int:
+    return int(sum(cell.usage.get(name, 0) for cell in cells))
+
+
 def thought(cells: Sequence[CellScores], record: RunRecord) -> list[str]:
     """Returns how many answers hold thinking, and how many nothing else; empty for none."""
     n, end = _answers(cells), config_of(record).get("model", {}).get("thinking_end")
-    only, ended = (int(sum(cell.usage.get(f"thought_{how}", 0) for cell in cells)) for how in ("only", "ended"))
+    only, ended = _sum(cells, "thought_only"), _sum(cells, "thought_ended")
     cure = "" if end else "--model.thinking_end with what ends it, or "
     cure += "a larger --eval.max_gen_toks or a lower --model.api.reasoning_effort, leaves room for answers"
     lacking = f"{only:,} of {n:,} answers are thinking that did not end in an answer, and are unparsed: {cure}."
@@ -108,11 +108,10 @@ def thought(cells: Sequence[CellScores], record: RunRecord) -> list[str]:
     return [lacking] * (only > 0) + [begun] * (ended > 0 and not end)
 
 
-def missing_letters(cells: Iterable[CellScores]) -> list[str]:
+def missing_letters(cells: Sequence[CellScores]) -> list[str]:
     """Returns how many letters had no likelihood, if answers are letters; empty if all had one."""
-    cell_list = list(cells)
     names = ("missing_letters", "letters", "no_letter", "answers")
-    missing, letters, none, answers = (int(sum(cell.usage.get(name, 0) for cell in cell_list)) for name in names)
+    missing, letters, none, answers = (_sum(cells, name) for name in names)
     if not missing:
         return []
     of_all = f"{none:,} of {answers:,} questions, whose answers are unparsed"
@@ -174,7 +173,7 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     tables = [replace(table, signs=[*table.signs, *likelihoods(cells)])]
     of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
     tables += [noting_systems(contrast_table(contrast, metric), cells) for contrast in of_prompts]
-    tables += tree_tables(outlines(cells), {task: metric})
+    tables += tree_tables(outlines(cells))
     return [marked(table, defects_of(cells)) for table in naming_options(tables, cells)]
 
 

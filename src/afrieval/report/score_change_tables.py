@@ -6,12 +6,12 @@ from typing import Any
 
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import shortened
-from afrieval.analysis.score_changes import Move
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import WRITTEN
 from afrieval.report.table import Table
 from afrieval.results.cell_key import prompt_ranges
 from afrieval.results.cell_scores import CellScores
+from afrieval.results.changes import Move
 from afrieval.run.rescore import Again, Changed
 
 GONE = "Metrics without a score now are not measured any more."

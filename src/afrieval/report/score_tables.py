@@ -82,20 +82,11 @@ def score_table(
     columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
     columns += [metric_column(name, bounds[name], [row.others.get(name) for row in scores]) for name in others]
     columns += [defective_column(row.n_defect for row in scores)]
-    return Table(
-        kind="scores",
-        title=title,
-        columns=columns,
-        rows=rows_of(columns, map(_record, scores)),
-        notes=[*guess, *unread(scores), *notes],
-        findings=[
-            *(_mean_line(mean, scores, bounds[main]) for mean in means if len(mean.members) > 1),
-            *_not_better(scores),
-        ],
-        about={"task": scores[0].task},
-        signs=[*unreviewed_signs(row.unreviewed for row in scores), *([UNNAMED] if marks else [])],
-        marks=marks,
-    )
+    findings = [_mean_line(mean, scores, bounds[main]) for mean in means if len(mean.members) > 1]
+    findings += _not_better(scores)
+    signs = [*unreviewed_signs(row.unreviewed for row in scores), *([UNNAMED] if marks else [])]
+    rows, all_notes = rows_of(columns, map(score_record, scores)), [*guess, *unread(scores), *notes]
+    return Table("scores", title, columns, rows, all_notes, findings, {"task": scores[0].task}, signs, marks)
 
 
 def run_table(title: str, scores: list[LanguageScore], bounds: list[Bounds]) -> Table:
@@ -105,7 +96,7 @@ def run_table(title: str, scores: list[LanguageScore], bounds: list[Bounds]) -> 
     """
     others = [of for of in dict.fromkeys(bounds) if of != SHARE]
     scale = others[0] if len(others) == 1 else ANY
-    records = [*map(_record, scores)]
+    records = [*map(score_record, scores)]
     for record, row, scale_of_row in zip(records, scores, bounds, strict=True):
         record["shown prompts"] += DEFECTIVE if row.defect else ""
         on_scale, empty = (row.score, row.interval), (None, None)
@@ -120,14 +111,9 @@ def run_table(title: str, scores: list[LanguageScore], bounds: list[Bounds]) -> 
             Column("its 95% CI", "limits", "value interval", scale),
         ]
     columns += [N, defective_column(row.n_defect for row in scores)]
-    return Table(
-        kind="scores",
-        title=title,
-        columns=columns,
-        rows=rows_of(columns, records),
-        notes=[f"{DEFECTIVE}: known defect of {line}." for line in defects],
-        signs=unreviewed_signs(row.unreviewed for row in scores),
-    )
+    notes = [f"{DEFECTIVE}: known defect of {line}." for line in defects]
+    signs = unreviewed_signs(row.unreviewed for row in scores)
+    return Table("scores", title, columns, rows_of(columns, records), notes, signs=signs)
 
 
 _PLACE = [
@@ -138,7 +124,8 @@ _PLACE = [
 _PERCENT = [Column("score", "score"), Column(INTERVAL, "limits", "interval")]
 
 
-def _record(row: LanguageScore) -> dict[str, Any]:
+def score_record(row: LanguageScore) -> dict[str, Any]:
+    """Returns what tables have of a score, by the names of their columns for programs."""
     star = "*" * bool(row.unreviewed)
     prompts = f"{WRITTEN[row.prompt_language]} {prompt_ranges(row.prompts)}{star}" if row.prompts else ""
     head = {"task": row.task, "language": row.language, "prompt_language": row.prompt_language}

@@ -150,7 +150,16 @@ def record_tables(records: Records, others: Settings) -> list[Table]:
     commands = [[name, command_of(record)] for name, record in records if _config_of(record)]
     notes = ["A run also needs the version of afrieval, the model and the data whose versions and hashes are below."]
     again = [Table("commands", "Run it again", [Column("run"), Column("command")], commands, notes)]
-    return [*(again if commands else []), *tables, _hashes(records)]
+    columns = [Column("run"), Column("task"), Column("version", "count"), Column("what"), Column("of"), Column("hash")]
+    hashes: list[list[Any]] = []
+    for run, record in records:
+        for task, described in record["identity"].get("tasks", {}).items():
+            start = [run, task, described["version"]]
+            for code, prompts in described["prompts"].items():
+                hashes += [[*start, "prompt", f"{code} {number}", value] for number, value in prompts.items()]
+            for code, splits in described["data"].items():
+                hashes += [[*start, "data", f"{code} {split}", value] for split, value in splits.items()]
+    return [*(again if commands else []), *tables, Table("hashes", "Prompts and data", columns, hashes)]
 
 
 # Settings that change neither scores nor what is compared.
@@ -206,16 +215,3 @@ def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _of(settings: Any) -> Mapping[str, Any]:
     return settings if isinstance(settings, Mapping) else {}
-
-
-def _hashes(records: Records) -> Table:
-    columns = [Column("run"), Column("task"), Column("version", "count"), Column("what"), Column("of"), Column("hash")]
-    rows = []
-    for run, record in records:
-        for task, described in record["identity"].get("tasks", {}).items():
-            start = [run, task, described["version"]]
-            for code, prompts in described["prompts"].items():
-                rows += [[*start, "prompt", f"{code} {number}", value] for number, value in prompts.items()]
-            for code, splits in described["data"].items():
-                rows += [[*start, "data", f"{code} {split}", value] for split, value in splits.items()]
-    return Table("hashes", "Prompts and data", columns, rows)

@@ -18,7 +18,6 @@ from afrieval.report.values import (
     language_name,
     language_names,
     listed,
-    shown_change,
     shown_interval,
     shown_score,
 )
@@ -176,7 +175,7 @@ def _native_words(best: Sequence[TaskStanding], named: bool) -> list[str]:
         return [f"native prompts {effect_words([effect for _, effect in effects])}"]
     parts = []
     for which, word in ((1, "help"), (-1, "hurt")):
-        tasks = [f"{task} ({shown_change(e.row.difference, e.bounds)})" for task, e in effects if e.verdict == which]
+        tasks = [f"{task} ({e.change})" for task, e in effects if e.verdict == which]
         parts += [f"{word} in {listed(tasks)}"] if tasks else []
     if any(effect.row.open for _, effect in effects):
         parts.append(OPEN if not parts else "elsewhere, unparsed answers could decide it")

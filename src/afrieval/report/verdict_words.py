@@ -64,10 +64,10 @@ def withheld(row: LanguageContrast, bounds: Bounds) -> str:
 def one_answer_notes(cells: Iterable[CellScores]) -> list[str]:
     """Returns in a sentence in which cells nearly all answers are the same; empty if in none."""
     cell_list = list(cells)
-    uniform = one_answer(cell_list)
+    uniform = [(cell, *usual) for cell in cell_list if (usual := one_answer(cell))]
     if not uniform:
         return []
-    cell, answer, share = max(uniform, key=lambda each: each.share)
+    cell, answer, share = max(uniform, key=lambda each: each[2])
     labels = cell.declared.get("labels") or []
     name = labels[answer] if answer < len(labels) else f"answer {answer + 1}"
     where = f"{language_name(cell.language)}, {WRITTEN[cell.prompt_language]} prompt {cell.prompt}"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from afrieval.results.cell_key import CellKey
 from afrieval.results.document_scores import DocumentScores
@@ -14,21 +15,9 @@ DIMENSIONS = ("prompt_language", "prompt", "model", "shots", "answer_form", "lan
 KEPT_APART = ("prompt_set", *DIMENSIONS)  # the sets share no prompt
 
 
-@dataclass(frozen=True)
-class StatedScore:
-    """What the harness says of a task of its own, by one metric under one filter.
+class MetricCount(NamedTuple):
+    """How many documents of a task of the harness have a metric under a filter; and a 1, if all have 0 or 1."""
 
-    Attributes:
-        value: on the harness' own scale.
-        n: documents with this metric.
-        right: of the documents, how many have a 1, if all have 0 or 1; else None.
-    """
-
-    metric: str
-    filter: str
-    value: float
-    standard_error: float | None
-    higher_is_better: bool | None
     n: int
     right: float | None
 
@@ -53,7 +42,8 @@ class CellScores(CellKey, DocumentScores):
         suite: name of the suite that was run; empty without one.
         suite_groups: its tasks by group.
         path: the sample file.
-        harness: what the harness says of a task of its own; `stated` has its numbers, and there are no measures.
+        harness: what the harness says of a task of its own; there are no measures.
+        harness_counts: of each of its metrics.
     """
 
     name: str
@@ -71,7 +61,7 @@ class CellScores(CellKey, DocumentScores):
     suite_groups: Mapping[str, list[str]] = field(default_factory=dict)
     path: Path | None = None
     harness: HarnessRecord | None = None
-    stated: tuple[StatedScore, ...] = ()
+    harness_counts: tuple[MetricCount, ...] = ()
 
     @property
     def dimensions(self) -> dict[str, str | int]:

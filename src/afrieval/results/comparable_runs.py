@@ -79,8 +79,16 @@ def readable_runs(folders: Iterable[RunFolder]) -> Readable:
     Each folder is read once: it may be written, or removed, at the same time.
     """
     left_out: dict[Path, str] = {}
+
+    def whole(run: RunFolder) -> tuple[RunRecord, list[CellScores]]:
+        cells = run_cells(run, "")
+        _check_same_rows(cells)
+        if not (record := run.record):
+            raise UserError(f"{run.path} was removed while it was read", "give runs that stay")
+        return record, cells
+
     finished = _each(folders, check_finished, left_out)
-    contents = _each(finished, _whole, left_out)
+    contents = _each(finished, whole, left_out)
     records = {run.path: record for run, (record, _) in contents.items()}
     labels = model_labels(records)
     cells = [replace(cell, model=labels[run.path]) for run, (_, cells) in contents.items() for cell in cells]
@@ -98,14 +106,6 @@ def _each(runs: Iterable[RunFolder], read: Callable[[RunFolder], T], left_out: d
         except MemoryError:
             left_out[run.path] = "it does not fit into the memory that is free"
     return contents
-
-
-def _whole(run: RunFolder) -> tuple[RunRecord, list[CellScores]]:
-    cells = run_cells(run, "")
-    _check_same_rows(cells)
-    if not (record := run.record):
-        raise UserError(f"{run.path} was removed while it was read", "give runs that stay")
-    return record, cells
 
 
 def check_run(folder: Path) -> None:
@@ -134,9 +134,14 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
     try:
         identity, visit = record["identity"], record["visits"][-1]
         task = identity["tasks"][cell.task]
+        config: Any = visit.get("config")
+        # Whether rows are the suite's own follows from the source if the cell does not say so.
+        source = config.get("data", {}).get("source") if isinstance(config, Mapping) else None
+        sample_rows = {cell.language: source == "samples", **cell.declared.get("sample_rows", {})}
+        declared: Declared = {**cell.declared, "sample_rows": sample_rows}
         return replace(
             cell,
-            declared=_declared(cell, visit),
+            declared=declared,
             model=label,
             shots=shots_of(identity, cell.task),
             answer_form=task["answer_form"],
@@ -156,14 +161,6 @@ def described(cell: CellScores, run: RunFolder, label: str) -> CellScores:
 def shots_of(identity: Identity, task: str) -> int:
     """Returns a task's number of few-shot examples: those of the run, unless all rows of a split are its examples."""
     return identity["tasks"][task].get("shots", identity["fewshot"]["num_fewshot"])
-
-
-def _declared(cell: CellScores, visit: Mapping[str, Any]) -> Declared:
-    """Returns what is declared of a cell, and whether its rows are the suite's own if the cell does not say so."""
-    config: Any = visit.get("config")
-    source = config.get("data", {}).get("source") if isinstance(config, Mapping) else None
-    sample_rows = {cell.language: source == "samples", **cell.declared.get("sample_rows", {})}
-    return {**cell.declared, "sample_rows": sample_rows}
 
 
 def short_name(model: str) -> str:

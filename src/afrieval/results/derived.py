@@ -1,6 +1,6 @@
 """Derived metrics and fields that are groups of other fields, in stored samples."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
@@ -28,22 +28,13 @@ class _Inputs:
 
     Attributes:
         spans: each metric with its first and last column of the measures, which stand side by side; NaN in documents
-            that are not of its group.
+            that it does not have.
         reference: these metrics of another run, with their measures there.
     """
 
     derived: Derived
     spans: list[tuple[Metric, int, int]]
-    reference: list[tuple[Metric, Array]]
-
-    @property
-    def metric(self) -> Metric:
-        """The derived metric; it gets a Wilson interval if it and all its inputs are proportions."""
-        how, (lows, highs) = self.derived, zip(*(m.bounds for m, _, _ in self.spans), strict=True)
-        bounds = how.bounds or (min(lows), max(highs))
-        shares = bounds == (0.0, 1.0) and not self.reference and all(m.interval == "wilson" for m, _, _ in self.spans)
-        interval = "wilson" if shares and how.interval == "bootstrap" else how.interval
-        return Metric(how.name, not_measured, self.score, how.higher_is_better, bounds, interval, self.values)
+    reference: Sequence[tuple[Metric, Array]]
 
     @cached_property
     def _others(self) -> list[tuple[Array, Array, Array]]:
@@ -53,12 +44,15 @@ class _Inputs:
         """Returns the score for each row of weights, shape (b,)."""
         return self.derived.score(self._inputs(measures, weights))
 
-    def _inputs(self, measures: Array, weights: Array) -> list[Input]:
+    def _inputs(self, measures: Array, weights: Array, with_values: bool = False) -> list[Input]:
         inputs = []
         for metric, start, stop in self.spans:
-            measured = ~np.isnan(measures[:, start])
+            measured = ~np.isnan(measures[:, start:stop]).all(axis=1)
             columns, of_own = measures[measured, start:stop], weights[:, measured]
-            inputs.append(Input(metric.score(columns, of_own), linear_values(metric, columns), of_own, columns))
+            # What documents add to a derived metric is found numerically, which would take long for each draw.
+            is_derived = isinstance(getattr(metric.score, "__self__", None), _Inputs)
+            values = linear_values(metric, columns) if with_values or not is_derived else np.zeros(0)
+            inputs.append(Input(metric.score(columns, of_own), values, of_own, columns))
         for scores, values, stored in self._others:
             ones = np.ones((len(weights), len(values)))
             inputs.append(Input(np.repeat(scores, len(weights)), values, ones, stored))
@@ -68,12 +62,35 @@ class _Inputs:
         """Returns a value per document whose mean is the score; documents are not grouped, since inputs have values."""
         ones = np.ones(len(measures))
         if self.derived.per_document_values and not self.reference and not np.isnan(measures).any():
-            return self.derived.per_document_values(self._inputs(measures, ones[None]))
+            return self.derived.per_document_values(self._inputs(measures, ones[None], with_values=True))
         whole = float(self.score(measures, ones[None])[0])
         if self.derived.interval == "none":
             return np.full(len(measures), whole)
         slopes = slopes_of_weights(self.score, measures, ones)
         return np.asarray(whole + len(measures) * (slopes - slopes.mean()))
+
+
+def derived_metric(
+    how: Derived, inputs: Sequence[tuple[Metric, Array]], reference: Sequence[tuple[Metric, Array]] = ()
+) -> tuple[Metric, Array]:
+    """Returns a derived metric with its measures: those of its inputs side by side.
+
+    It gets a Wilson interval if it and all its inputs are proportions.
+
+    Args:
+        how: how it is computed.
+        inputs: metrics with their measures of the same documents; NaN in those that a metric does not have.
+        reference: the same metrics of another run, which is not drawn from.
+    """
+    stops = np.cumsum([measures.shape[1] for _, measures in inputs]).tolist()
+    spans = [(metric, start, stop) for (metric, _), start, stop in zip(inputs, [0, *stops], stops, strict=False)]
+    lows, highs = zip(*(metric.bounds for metric, _ in inputs), strict=True)
+    bounds = how.bounds or (min(lows), max(highs))
+    shares = bounds == (0.0, 1.0) and not reference and all(metric.interval == "wilson" for metric, _ in inputs)
+    interval = "wilson" if shares and how.interval == "bootstrap" else how.interval
+    parts = _Inputs(how, spans, reference)
+    metric = Metric(how.name, not_measured, parts.score, how.higher_is_better, bounds, interval, parts.values)
+    return metric, np.hstack([measures for _, measures in inputs])
 
 
 def of_groups(metrics: Measured, groups: Mapping[str, Mask], declared: Mapping[str, DerivedFrom]) -> Measured:
@@ -102,12 +119,9 @@ def with_derived(metrics: Measured, declared: Mapping[str, DerivedFrom], referen
         others = reference[folder] if (folder := spec.get("reference")) else None
         if any(of not in known for of in names for known in (whole, others or whole)):
             continue
-        stops = np.cumsum([whole[of][1].shape[1] for of in names]).tolist()
-        spans = zip(names, [0, *stops], stops, strict=False)
         of_reference = [others[of] for of in names] if others else []
         how = derived_from(name, spec, len(names) + len(of_reference))
-        inputs = _Inputs(how, [(whole[of][0], a, b) for of, a, b in spans], of_reference)
-        whole[name] = inputs.metric, np.hstack([whole[of][1] for of in names])
+        whole[name] = derived_metric(how, [whole[of] for of in names], of_reference)
     return whole
 
 

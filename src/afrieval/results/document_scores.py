@@ -11,8 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval.scoring.base import Metric
-from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values, normal_quantile, standard_error
-from afrieval.scoring.statistics.score_intervals import Macro, macro, score_interval
+from afrieval.scoring.statistics.intervals import (
+    LEVEL,
+    Interval,
+    IntervalEstimate,
+    linear_values,
+    normal_quantile,
+    standard_error,
+)
+from afrieval.scoring.statistics.score_intervals import macro, score_interval
 
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -147,7 +154,7 @@ class DocumentScores:
         return score_interval(self.metric, [self.measures[self.main]], z=self.z)
 
     @property
-    def macro(self) -> Macro | None:
+    def macro(self) -> IntervalEstimate | None:
         """The mean over parts; None in tasks that declare none."""
         if self.parts is None or not self.metric.is_mean:
             return None

@@ -105,9 +105,10 @@ def harness_path(folder: Path, cell: str) -> Path:
     return folder / f"harness_{urllib.parse.quote(cell, safe='()')}.json"
 
 
-def write_harness(folder: Path, cell: str, record: Mapping[str, Any]) -> None:
-    """Writes the results of a harness task; they stand before its samples do."""
-    write_atomically(harness_path(folder, cell), json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+def write_json(path: Path, content: object, allow_nan: bool = True) -> None:
+    """Writes results.json, derived.json, or the results of a harness task, which stand before its samples do."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=allow_nan)
+    write_atomically(path, text + "\n")
 
 
 def read_harness(folder: Path, cell: str) -> HarnessRecord:
@@ -180,28 +181,8 @@ def write_run(folder: Path, content: Mapping[str, Any]) -> None:
     write_atomically(folder / RUN, text)
 
 
-def write_results(folder: Path, results: dict[str, Any]) -> None:
-    """Writes results.json."""
-    write_atomically(folder / RESULTS, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
-
-
-def write_derived(folder: Path, scores: Sequence[Mapping[str, Any]]) -> None:
-    """Writes derived.json: the derived metrics of a suite, and what they depend on."""
-    write_atomically(folder / DERIVED, json.dumps(scores, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def write_summary(folder: Path, columns: list[str], rows: list[dict[str, Any]]) -> None:
-    """Writes summary.csv, one row per cell."""
-    _write_csv(folder / SUMMARY, columns, rows)
-
-
-def write_usage(folder: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Writes usage.csv, one row per task and language, if there are any."""
-    if rows:
-        _write_csv(folder / USAGE, columns, rows)
-
-
-def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Writes summary.csv or usage.csv."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()

@@ -1,5 +1,6 @@
 """Reads a run folder: each sample file once, however many ask for it."""
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -10,13 +11,13 @@ from pathlib import Path
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.schema import checked_line
-from afrieval.results.cell_scores import CellScores, StatedScore
+from afrieval.results.cell_scores import CellScores, MetricCount
 from afrieval.results.identity import selection
 from afrieval.results.packed import is_packed, opened_samples, source
 from afrieval.results.run_files import RUN, cell_names, harness_path, read_harness, read_run, sample_path
 from afrieval.results.sample_columns import READ_BY, cell_scores
 from afrieval.results.samples import REDO, Sample, bounded_lines, cell_name, is_harness, named_file, read_lines
-from afrieval.results.schema import Declared, HarnessMetric, HarnessRecord, RunRecord, SampleLine
+from afrieval.results.schema import Declared, HarnessRecord, RunRecord, SampleLine
 from afrieval.results.summary import usage_of
 
 Signature = tuple[int, ...]
@@ -59,9 +60,10 @@ class RunFolder:
         """
         signature = _signature(source(sample_path(self.path, name)), harness_path(self.path, name))
         before, cell = self._cells.get(name, (None, None))
-        if cell is None or before != signature or _read_parts(cell.declared) != _read_parts(self._declared(cell.task)):
+        declared = self._declared(cell.task) if cell else Declared()
+        if cell is None or before != signature or any(cell.declared.get(of) != declared.get(of) for of in READ_BY):
             self._cells[name] = signature, (cell := self._read(name))
-        declared = self._declared(cell.task)
+            declared = self._declared(cell.task)
         sizes = declared.get("test_set", {})  # run.yaml may have changed since the cell was read
         test_set = cell.harness.get("test_set", 0) if cell.harness else sizes.get(cell.language, 0)
         selected = selection(cell.rows, test_set, cell.selection.kind == "sample")
@@ -115,11 +117,6 @@ class RunFolder:
         return self.scored(name, whole, self._declared(first["task"]))
 
 
-def _read_parts(declared: Declared) -> list[object]:
-    """Returns what samples are read by."""
-    return [declared.get(key) for key in READ_BY]
-
-
 def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
     """Yields the samples of a cell, whole and in order; once for each filter of a harness task.
 
@@ -128,9 +125,8 @@ def cell_lines(folder: Path, name: str) -> Iterator[Sample]:
     """
     path = sample_path(folder, name)
     where, cure = named_file(path)
-    ranks_by_filter: dict[
-        str | None, list[int]
-    ] = {}  # ranks of the lines by filter; in a sample, by the order of samples
+    # Ranks of the lines by filter; in a sample, by the order of samples.
+    ranks_by_filter: dict[str | None, list[int]] = {}
     latest: dict[str | None, int] = {}
     for number, line in enumerate(read_lines(path), 1):
         filter_name = line["filter"] if line["prompt"] == "" else None
@@ -158,6 +154,11 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
         for (name, filter_name), values in scores.items():
             if line["filter"] == filter_name and name in line:
                 values.append(line[name])
+    counts = []
+    for metric in record["metrics"]:
+        values = scores[metric["metric"], metric["filter"]]
+        right = sum(map(float, values)) if values and all(value in (0, 1) for value in values) else None  # type: ignore[arg-type]
+        counts.append(MetricCount(len(values), right))
     return CellScores(
         name=record["task"],
         task=record["task"],
@@ -169,20 +170,7 @@ def harness_scores(record: HarnessRecord, lines: Iterable[Sample], path: Path | 
         path=path,
         harness=record,
         usage=usage,
-        stated=tuple(_stated(m, scores[m["metric"], m["filter"]]) for m in record["metrics"]),
-    )
-
-
-def _stated(metric: HarnessMetric, values: list[object]) -> StatedScore:
-    right = sum(map(float, values)) if values and all(value in (0, 1) for value in values) else None  # type: ignore[arg-type]
-    return StatedScore(
-        metric=metric["metric"],
-        filter=metric["filter"],
-        value=metric["value"],
-        standard_error=metric["standard_error"],
-        higher_is_better=metric["higher_is_better"],
-        n=len(values),
-        right=right,
+        harness_counts=tuple(counts),
     )
 
 
@@ -190,11 +178,9 @@ def _signature(*paths: Path) -> Signature:
     """Returns what changes when one of the files is written again; nothing for files that are not there."""
     parts: list[int] = []
     for path in paths:
-        try:
+        with contextlib.suppress(OSError):
             stat = os.stat(path)  # noqa: PTH116
-        except OSError:
-            continue
-        parts += [stat.st_ino, stat.st_size, stat.st_mtime_ns]
+            parts += [stat.st_ino, stat.st_size, stat.st_mtime_ns]
     return tuple(parts)
 
 

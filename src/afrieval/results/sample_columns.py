@@ -109,7 +109,13 @@ class Columns:
             rows = [self._measure(metric, name, place, where) for place in entries]
             if len({len(row) for row in rows}) > 1:
                 raise UserError(f"{where}: not all samples have as many measures of {name}", REDO)
-            measured = _scored(metric, name, np.array(rows, dtype=np.float64), where)
+            measured = np.array(rows, dtype=np.float64)
+            try:
+                measured = metric.apply_cell_normalisation(measured)
+                metric.score(measured, np.ones((1, len(measured))))
+            except (ValueError, IndexError):  # there may be fewer
+                problem = f"{name} cannot be computed from its measures, {len(rows[0])} per sample"
+                raise UserError(f"{where}: {problem}", REDO) from None
         if len(measured) == len(self.ids):
             return measured
         values = np.full((len(self.ids), measured.shape[1]), np.nan)
@@ -183,17 +189,6 @@ def _lengths(line: Sample) -> tuple[int, ...]:
     if all(len(answer) > 2 and isinstance(answer[2], int) and answer[2] for answer in answers):
         return tuple(answer[2] for answer in answers)
     return tuple(map(len, continuations(line))) if line.get("arguments") else ()
-
-
-def _scored(metric: Metric, name: str, rows: Values, where: str) -> Values:
-    """Returns the measures that a metric gets, if it can compute its score from them."""
-    try:
-        measures = metric.apply_cell_normalisation(rows)
-        metric.score(measures, np.ones((1, len(measures))))
-    except (ValueError, IndexError):  # there may be fewer
-        per = f"{rows.shape[1]} per sample"
-        raise UserError(f"{where}: {name} cannot be computed from its measures, {per}", REDO) from None
-    return measures
 
 
 def _shares(metric: Metric, shown: Flat, stored: Flat) -> Values | None:

@@ -17,9 +17,10 @@ from afrieval.scoring.labels import TOO_LONG
 from afrieval.scoring.responses import LOCAL, is_cut
 
 DESCRIBED = {column.name: column for column in (*KEY, METRIC, *SCORE, *CELL)}
-NAMED = ("task", "language", "prompt", "prompt_language")
-FIRST = (*NAMED, "metric", "score", "standard_error", "low", "high", "n", "n_defect", "selection", "looks")
-PARTS = ("macro", "parts")
+FIRST = (
+    *("task", "language", "prompt", "prompt_language", "metric"),
+    *("score", "standard_error", "low", "high", "n", "n_defect", "selection", "looks"),
+)
 
 
 def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> list[str]:
@@ -34,7 +35,7 @@ def summary_columns(cells: Iterable[CellScores], others: Iterable[Row] = ()) -> 
         names |= {name: known.higher_is_better for name, known in cell.metrics.items() if name != cell.main}
     names |= {name: True for row in others for name in row if name not in (*FIRST, *names)}
     plain = sorted((name for name in names if name not in derived), key=lambda name: not names[name])
-    return [*FIRST, *plain, *PARTS, *derived]
+    return [*FIRST, *plain, "macro", "parts", *derived]
 
 
 def summary_row(cell: CellScores) -> Row:
@@ -43,7 +44,7 @@ def summary_row(cell: CellScores) -> Row:
     if not cell.n:
         return row
     row |= {name: cell.with_metric(name).score for name in cell.metrics if name != cell.main or name in cell.of_derived}
-    return row | ({"macro": over_parts.score, "parts": over_parts.parts} if (over_parts := cell.macro) else {})
+    return row | ({"macro": over_parts.value, "parts": over_parts.n} if (over_parts := cell.macro) else {})
 
 
 def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dict[str, Any]:

@@ -15,12 +15,11 @@ from afrieval.config.checks import HARNESS_TASKS, without_looks
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
 from afrieval.results.identity import check_same_run
-from afrieval.results.run_files import read_run, write_harness, write_run, write_samples
+from afrieval.results.run_files import harness_path, read_run, write_json, write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.finish import config_of, summarise
 from afrieval.run.manifest import answer_path, circumstances, record, suite_of
 from afrieval.run.people_scores import with_earlier_ratings
-from afrieval.run.plan import first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
 from afrieval.tasks.cells.cell import Cell, CellResult
@@ -121,7 +120,7 @@ def _begin(session: Session, identity: dict[str, Any], entry: dict[str, Any]) ->
 def _store(run: RunFolder, name: str, outcome: CellResult) -> None:
     """Writes the samples of a cell, last, since they mark it as done."""
     if outcome.record is not None:
-        write_harness(run.path, name, outcome.record)
+        write_json(harness_path(run.path, name), outcome.record)
     write_samples(run.path, name, with_earlier_ratings(run, name, outcome.samples))
 
 
@@ -210,6 +209,34 @@ def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any
         described["model"]["fingerprint"] = lm.fingerprint()
     processes.assert_equal_across_ranks(described["model"]["fingerprint"], "model")
     return lm
+
+
+SHOWN = 8
+
+
+def first_tokens(cells: Sequence[Cell], lm: LanguageModel) -> dict[str, list[int]]:
+    """Returns task to the ids of the first tokens of one of its prompts, if the tokenizer is known.
+
+    Raises:
+        UserError: if complete prompts would not begin with exactly one beginning-of-sequence token:
+            scores of Llama 3 would drop by some points without any other sign.
+    """
+    begun: dict[str, list[int]] = {}
+    for cell in cells if lm.can.count_tokens else ():
+        task = cell.key.task
+        if task in begun or (prompt := cell.first_prompt(lm)) is None:
+            continue
+        tokens = begun[task] = list(lm.tok_encode(prompt))
+        bos = getattr(lm.tokenizer, "bos_token_id", None)
+        if not cell.complete or bos is None:  # a model without such a token needs none
+            continue
+        if tokens[:1] != [bos]:
+            problem = f"prompts of {task} would not begin with the beginning-of-sequence token"
+            raise UserError(problem, "give --model.add_bos_token true")
+        if tokens[1:2] == [bos]:
+            problem = f"prompts of {task} would begin with two beginning-of-sequence tokens"
+            raise UserError(problem, "give --model.add_bos_token false; the prompts already include one")
+    return {task: tokens[:SHOWN] for task, tokens in begun.items()}
 
 
 def _note_template(session: Session, lm: LanguageModel) -> None:

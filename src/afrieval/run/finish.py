@@ -9,7 +9,7 @@ from afrieval._util.terminal import note
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import described, model_labels
 from afrieval.results.probabilities import write_probabilities
-from afrieval.results.run_files import write_results, write_summary, write_usage
+from afrieval.results.run_files import RESULTS, SUMMARY, USAGE, write_csv, write_json
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import HarnessGroup, RunRecord, Visit
 from afrieval.results.summary import COLUMNS, harness_results, summary_columns, summary_row, usage_rows
@@ -69,9 +69,12 @@ def summarise(run: RunFolder) -> Summary:
     summary = read_summary(run)  # from the files, so that what is printed is what is stored
     versions = {task: known["version"] for task, known in run.record["identity"].get("tasks", {}).items()}
     others = [row for task in summary.harness for row in summary_rows(task)]
-    write_summary(run.path, summary_columns(summary.cells, others), [*map(summary_row, summary.cells), *others])
-    write_results(run.path, merged_results(harness_results(summary.cells, versions), summary.harness, summary.groups))
-    write_usage(run.path, COLUMNS, usage_rows(run.scores(name) for name in run.names))
+    write_csv(run.path / SUMMARY, summary_columns(summary.cells, others), [*map(summary_row, summary.cells), *others])
+    write_json(
+        run.path / RESULTS, merged_results(harness_results(summary.cells, versions), summary.harness, summary.groups)
+    )
+    if rows := usage_rows(run.scores(name) for name in run.names):
+        write_csv(run.path / USAGE, COLUMNS, rows)
     for line in write_probabilities(run):
         note(line)
     return summary

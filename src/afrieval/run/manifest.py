@@ -135,7 +135,7 @@ def default_folder(config: RunConfig, cells: Sequence[Cell] = (), form: str = ""
         *_words({"unseen": task.unseen}),
         ("translate", task.variant == "translate"),
         (f"max{evaluation.max_gen_toks}", evaluation.max_gen_toks),
-        ("clean", task.clean_prompts and config.wants_harness),
+        ("clean", task.clean_prompts and config.task.wants_harness),
         (model.model_type, model.model_type != ModelConfig.model_type),
         ("chat", model.chat_template),
         *_words({"tags": asdict(model.chat_tags) if model.has_chat_tags else None, "system": model.chat_system}),
@@ -148,7 +148,7 @@ def default_folder(config: RunConfig, cells: Sequence[Cell] = (), form: str = ""
         ("samples", config.data.source == "samples"),
     ]
     of_template = [name.strip() for name in re.sub(r"{{.*?}}", "LANG", task.task_template or "").split(",")]
-    names = [*config.task_names, *(task.of or []), *filter(None, of_template), *config.harness_names]
+    names = [*config.task.names, *(task.of or []), *filter(None, of_template), *config.task.harness_names]
     settings = "-".join(word for word, applies in words if applies)
     return Path("runs") / (_plain(task.suite) if task.suite else _joined(names)) / _model_folder(model) / settings
 

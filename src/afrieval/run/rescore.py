@@ -24,7 +24,7 @@ from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, software
 from afrieval.run.people_scores import with_people
-from afrieval.run.plan import CODED_TASKS
+from afrieval.run.session import CODED_TASKS
 from afrieval.scoring.learned import JUDGED, RATINGS, is_learned, with_learned
 from afrieval.scoring.user_code import FILES
 from afrieval.tasks.cells.cell import RunPart
@@ -243,8 +243,8 @@ def _configs(
             _check_no_code(run, config.task.folders)
         without_device = replace(config, model=replace(config.model, device=None))
         if (
-            config.task_names
-            and not any(name in CODED_TASKS for name in config.task_names)
+            config.task.names
+            and not any(name in CODED_TASKS for name in config.task.names)
             and without_device not in seen
         ):
             seen.append(without_device)

@@ -83,6 +83,7 @@ class Response:
         refused: whether the model or a filter refused to answer; None if the backend cannot tell.
         cut: whether the text ended at its limit of tokens.
         thought: `ended` if thinking came before the answer, `only` if there is no answer after it; empty for neither.
+        measures: metric to its numbers, once it is scored; a metric that cannot be measured is missing.
     """
 
     answer: Any | None
@@ -93,6 +94,7 @@ class Response:
     refused: bool | None = None
     cut: bool = False
     thought: str = ""
+    measures: dict[str, list[float]] = field(default_factory=dict)
 
 
 class ExtractionContext(NamedTuple):
@@ -126,24 +128,6 @@ class Guess(NamedTuple):
 
 # Finds the answer in a generated text, in a form that JSON can hold; None if there is none. A guess is a `Guess`.
 Extractor = Callable[[str, Question, ExtractionContext], Any]
-
-
-@dataclass(frozen=True)
-class Score:
-    """What is stored of one scored document.
-
-    Attributes:
-        answer: as extracted, in a form that JSON can hold; None is unparsed.
-        measures: metric to its numbers; a metric that cannot be measured is missing.
-        neutral: as in `Response`.
-        guessed, thought: as in `Response`.
-    """
-
-    answer: Any | None
-    measures: dict[str, list[float]]
-    neutral: Sequence[Sequence[float]] = ()
-    guessed: str = ""
-    thought: str = ""
 
 
 def mean(measures: Array, weights: Array) -> Array:

@@ -49,6 +49,7 @@ class Verdict(NamedTuple):
 def question(rubric: Rubric, answered: Answered) -> str:
     """Returns what a judge is asked about an answer."""
     levels = "\n".join(f"- {name}: {meaning.strip()}" for name, meaning in rubric.levels.items())
+    *first, last = rubric.levels
     shown = []
     for example in rubric.examples:
         reply = json.dumps({"reason": example.reason, "level": example.level}, ensure_ascii=False)
@@ -59,7 +60,7 @@ def question(rubric: Rubric, answered: Answered) -> str:
         *shown,
         f"Now judge this answer. It is expected in {answered.language}. {MATERIAL}",
         _material(answered.fields, answered.right, answer=answered.answer),
-        REPLY.format(levels=_or(rubric.levels)),
+        REPLY.format(levels=f"{', '.join(first)} or {last}" if first else last),
     ]
     return "\n\n".join(parts)
 
@@ -107,8 +108,3 @@ def _material(fields: Mapping[str, str], right: str, **answers: str) -> str:
     """Returns texts between tags, which no text can close."""
     texts = {**fields, **({"right_answer": right} if right else {}), **answers}
     return "\n".join(f"<{name}>\n{text.strip().replace('</', '< /')}\n</{name}>" for name, text in texts.items())
-
-
-def _or(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} or {last}" if first else last

@@ -4,12 +4,13 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
-from afrieval._util.registry import PASSED, blamed, file_of
+from afrieval._util.registry import blaming, file_of
 from afrieval._util.terminal import shortened
-from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Likelihood, Metric, Question, Response, Score
+from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Likelihood, Metric, Question, Response
 from afrieval.scoring.labels import CUT
 from afrieval.scoring.thinking import parted, stopped
 
@@ -70,10 +71,6 @@ class Generated(str):
         generated.details = details or {}
         return generated
 
-    def __getnewargs__(self) -> tuple[str, Details]:  # type: ignore[override]
-        """Returns what a copy is made of."""
-        return str(self), self.details
-
 
 class Scored(tuple[Any, ...]):
     """A likelihood as the harness has it: number, whether it is greedy, and more.
@@ -89,10 +86,6 @@ class Scored(tuple[Any, ...]):
         scored = super().__new__(cls, values)
         scored.details = details or {}
         return scored
-
-    def __getnewargs__(self) -> tuple[tuple[Any, ...], Details]:
-        """Returns what a copy is made of."""
-        return tuple(self), self.details
 
 
 def details_of(answer: Any) -> Details:
@@ -196,24 +189,16 @@ def of_text(
     thought = "only" if thinking and not final.strip() else "ended" if final != text else ""
     if details.get("refused"):
         return Response(None, final, refused=True)
-    extracted, refused = _extracted(extract, final, question, context), False if details.keys() - LOCAL else None
-    answer, guessed = extracted if isinstance(extracted, Guess) else (extracted, "")
-    return Response(answer, final, guessed=guessed, refused=refused, cut=is_cut(details), thought=thought)
-
-
-def _extracted(extract: Extractor, text: str, question: Question, context: ExtractionContext) -> Any:
+    with blaming(f"the extractor{question.about}", extract):
+        extracted = extract(final, question, context)
     try:
-        answer = extract(text, question, context)
-    except PASSED:
-        raise
-    except Exception as e:
-        raise blamed(e, f"the extractor{question.about}", extract) from e
-    try:
-        json.dumps(answer)  # samples are written when all of a cell is scored, which is too late to find out
+        json.dumps(extracted)  # samples are written when all of a cell is scored, which is too late to find out
     except (TypeError, ValueError) as e:
-        reason = f"the extractor{question.about}, returns {shortened(repr(answer))}, which cannot be stored"
+        reason = f"the extractor{question.about}, returns {shortened(repr(extracted))}, which cannot be stored"
         raise UserError(f"{file_of(extract)}: {reason}", "return a text, a number, a list or a map") from e
-    return answer
+    answer, guessed = extracted if isinstance(extracted, Guess) else (extracted, "")
+    refused = False if details.keys() - LOCAL else None
+    return Response(answer, final, guessed=guessed, refused=refused, cut=is_cut(details), thought=thought)
 
 
 def measured(metric: Metric, response: Response, question: Question) -> list[float] | None:
@@ -222,22 +207,17 @@ def measured(metric: Metric, response: Response, question: Question) -> list[flo
     Raises:
         UserError: naming file, line and row, if the metric fails.
     """
-    try:
+    with blaming(f"the metric {metric.name}{question.about}", metric.measure):
         return metric.measure(response, question)
-    except PASSED:
-        raise
-    except Exception as e:
-        raise blamed(e, f"the metric {metric.name}{question.about}", metric.measure) from e
 
 
-def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Score:
-    """Returns a document's score under each metric that applies."""
+def scored(response: Response, question: Question, metrics: Sequence[Metric]) -> Response:
+    """Returns a response with the numbers of each metric that applies."""
     pairs = ((metric.name, measured(metric, response, question)) for metric in metrics)
-    measures = {name: measure for name, measure in pairs if measure is not None}
-    return Score(response.answer, measures, response.neutral, response.guessed, response.thought)
+    return replace(response, measures={name: measure for name, measure in pairs if measure is not None})
 
 
-def shown(score: Score, metrics: Sequence[Metric]) -> dict[str, object]:
+def shown(response: Response, metrics: Sequence[Metric]) -> dict[str, object]:
     """Returns what the harness and samples have under each metric's name."""
-    measures = score.measures
-    return {m.name: m.to_sample(score.answer, measures[m.name]) for m in metrics if m.name in measures}
+    measures = response.measures
+    return {m.name: m.to_sample(response.answer, measures[m.name]) for m in metrics if m.name in measures}

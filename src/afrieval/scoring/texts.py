@@ -2,11 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Any
-
-from afrieval.scoring.base import REFERENCES, Metric, Question, Response
 
 # Soft hyphen, joiners, zero-width blanks, marks of direction, byte order mark, variation selectors.
 _INVISIBLE = re.compile(
@@ -23,12 +21,13 @@ def visible(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Returns the runs of letters, combining marks and digits; everything else separates them."""
-    return "".join(map(_letter_or_blank, folded(text))).split()
+    return "".join(c if _category(c) in "LMN" else " " for c in folded(text)).split()
 
 
 def words_without_punctuation(text: str) -> list[str]:
     """Returns what blanks separate, without punctuation and symbols, as in SQuAD: "ng'ombe" is one word."""
-    return "".join(map(_not_punctuation, folded(text))).split()
+    spaced = folded(text).replace(_WORDSPACE, " ")
+    return "".join(c for c in spaced if _category(c) not in "PS").split()
 
 
 def folded(text: str) -> str:
@@ -43,17 +42,9 @@ def _digit(character: str) -> str:
 
 
 @cache
-def _letter_or_blank(character: str) -> str:
-    kind = unicodedata.category(character)
-    return character if kind[0] in "LMN" else " "
-
-
-@cache
-def _not_punctuation(character: str) -> str:
-    if character == _WORDSPACE:
-        return " "
-    kind = unicodedata.category(character)
-    return "" if kind[0] in "PS" else character
+def _category(character: str) -> str:
+    """Returns the first letter of a character's category in Unicode: L, M, N, P, S, Z or C."""
+    return unicodedata.category(character)[0]
 
 
 def without_marks(text: str) -> str:
@@ -71,27 +62,6 @@ def references(gold: Any) -> list[str]:
     """Returns the right answers; empty if they are not texts."""
     texts = [gold] if isinstance(gold, str) else gold
     return texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else []
-
-
-def mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
-    """Returns the mean over documents of a score from 0 to 1 that compares an answer with a right one.
-
-    Of several right answers, the one with the highest score counts. An unparsed answer is an empty
-    text, with the score 0.
-
-    Args:
-        name: of the metric.
-        score: the answer and a right answer, neither empty, to a score.
-    """
-
-    def measure(response: Response, question: Question) -> list[float] | None:
-        golds = references(question.gold)
-        if not golds:
-            return None
-        answer = str(response.answer or "")
-        return [float(max(score(answer, gold) for gold in golds)) if answer else 0.0]
-
-    return Metric(name, measure, interval="bootstrap", applies_to=REFERENCES)
 
 
 LIKE = str.maketrans("‘’ʼʻ“”−", "''''\"\"-")

@@ -153,8 +153,13 @@ def task_facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
             f"{d.language}{UNBROKEN}{d.split}{UNBROKEN}({'all' if d.whole else len(d.witnesses)})" for d in defects
         ]
         yield "" if number else "defects", f"{what}: rows of {', '.join(where)}"
-    for number, text in enumerate(_baselines(spec)):
-        yield "" if number else "baselines", text
+    stored = stored_baselines(spec)  # what a model gets in each language that does not read the text
+    for number, name in enumerate(dict.fromkeys(name for of in stored.values() for name in of.scores)):
+        scores = {code: f"{100 * of.scores[name][ACCURACY]:.1f}" for code, of in stored.items() if name in of.scores}
+        alike = len(scores) > 1 and len({*scores.values()}) == 1
+        of_each = " ".join(f"{code}{UNBROKEN}{score}" for code, score in scores.items())
+        shown = f"{next(iter(scores.values()))} in each" if alike else of_each
+        yield "" if number else "baselines", f"{name} (%): {shown}"
 
 
 def _languages(spec: TaskSpec, among: Sequence[str] | None = None) -> str:
@@ -180,16 +185,6 @@ def _defects(spec: TaskSpec, language: str) -> str:
         return "all rows"
     rows = {row for defect in defects for row in defect.witnesses}
     return f"{len(rows)} row{'s' if len(rows) > 1 else ''}" if rows else ""
-
-
-def _baselines(spec: TaskSpec) -> Iterator[str]:
-    """Yields what a model gets in each language that does not read the text."""
-    stored = stored_baselines(spec)
-    for name in dict.fromkeys(name for of in stored.values() for name in of.scores):
-        scores = {code: f"{100 * of.scores[name][ACCURACY]:.1f}" for code, of in stored.items() if name in of.scores}
-        alike = len(scores) > 1 and len({*scores.values()}) == 1
-        of_each = " ".join(f"{code}{UNBROKEN}{score}" for code, score in scores.items())
-        yield f"{name} (%): {f'{next(iter(scores.values()))} in each' if alike else of_each}"
 
 
 def _numbers(prompts: dict[int, Prompt]) -> str:

@@ -3,7 +3,7 @@
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note, one_line, say
 from afrieval.config.settings import DEMO, RunConfig
-from afrieval.exchange.loggers import checked, log_run
+from afrieval.exchange.loggers import check_loggers, log_run
 from afrieval.models.processes import Processes
 from afrieval.report.columns import with_all_columns
 from afrieval.report.formats import show_tables
@@ -20,7 +20,7 @@ from afrieval.tools.race.until import evaluate_until
 def run(config: RunConfig, processes: Processes, all_metrics: bool = False) -> None:
     """Evaluates a config, and prints and logs its scores."""
     with processes.barrier():
-        checked(config)
+        check_loggers(config.loggers, config.task)
     with open_run(config, processes) as session:
 
         def show_cell(cell: Cell) -> None:
@@ -42,7 +42,8 @@ def run_part(config: RunConfig, processes: Processes, words: str, all_metrics: b
     """Evaluates a share of a config's cells, and prints the scores if it was the last one."""
     if processes.count > 1:
         raise UserError("--share is given, but several processes run together", "start each share by itself")
-    session = plan_run(checked(config))
+    check_loggers(config.loggers, config.task)
+    session = plan_run(config)
     for line in session.plan.lines:
         note(line)
     share = share_of(session, words)

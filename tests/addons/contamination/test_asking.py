@@ -10,8 +10,8 @@ from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
 from afrieval.addons.contamination.asking import ProbedText, completion, halves, membership
+from afrieval.addons.contamination.plan import check_unseen, read_unseen, unseen_rows
 from afrieval.addons.contamination.rows import question_text
-from afrieval.addons.contamination.unseen import check_unseen, read_unseen, unseen_rows
 from afrieval.config.settings import TaskConfig
 from afrieval.models.base import UnknownTokenizer
 from afrieval.scoring.responses import Scored

@@ -53,7 +53,7 @@ def test_the_file_has_all_keys_of_the_recipe() -> None:
     [
         ("model_name", "me/llama", lambda c: c.model.model_name == "me/llama"),
         ("evals_dataset", "meta-llama/Llama-3.1-8B-evals", lambda c: str(c.task.evals_dataset).endswith("8B-evals")),
-        ("tasks", "meta_math, meta_gpqa", lambda c: c.task_names == ["meta_math", "meta_gpqa"]),
+        ("tasks", "meta_math, meta_gpqa", lambda c: c.task.names == ["meta_math", "meta_gpqa"]),
         ("tensor_parallel_size", 2, lambda c: c.model.backend_args["tensor_parallel_size"] == 2),
         ("data_parallel_size", 3, lambda c: c.model.backend_args["data_parallel_size"] == 3),
         ("gpu_memory_utilization", 0.5, lambda c: c.model.backend_args["gpu_memory_utilization"] == 0.5),
@@ -87,9 +87,7 @@ def test_what_the_recipe_fixes(tmp_path: Path) -> None:
     [
         ({"limit": 0.5}, "limit must be a whole number, not 0.5"),
         ({"batch_size": 0}, "batch_size must be 1 or more or text, not 0"),
-        ({"gpu_memory_utilization": 1.5}, "gpu_memory_utilization must be 1.0 or less, not 1.5"),
         ({"verbosity": "LOUD"}, "verbosity must be CRITICAL"),
-        ({"model_name": ""}, "model_name must be text that is not empty"),
         ({"model_type": "hf", "tensor_parallel_size": 2}, "tensor_parallel_size is 2, which only vllm supports"),
         ({"taks": "meta_math"}, "unknown key 'taks'"),
     ],
@@ -102,11 +100,6 @@ def test_values_that_make_no_sense(tmp_path: Path, keys: dict[str, object], mess
 def test_a_recipe_runs_on_two_backends(cli: Cli, tmp_path: Path) -> None:
     refused = cli("llama", write(tmp_path), "--model.model_type", "local-completions")
     assert refused.code == 2 and "is not supported for recipes" in refused.err and "afrieval run" in refused.err
-
-
-def test_batch_sizes_that_make_no_sense(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"eval\.batch_size is 'auto:0'"):
-        config_of(tmp_path, batch_size="auto:0")
 
 
 @pytest.mark.parametrize(

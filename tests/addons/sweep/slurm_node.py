@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol")
 PATIENCE = 30  # seconds for a daemon to answer
@@ -65,11 +66,9 @@ def slurm_node() -> Iterator[Path]:
     """
     folder = Path(tempfile.mkdtemp(prefix="slurm-"))  # a short path: names of sockets are limited
     folder.chmod(0o755)  # munge demands it
-    before = os.environ.get("SLURM_CONF")
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        os.environ["SLURM_CONF"] = str(_configured(folder))
-        stack.callback(_set, "SLURM_CONF", before)
+        stack.enter_context(patch.dict(os.environ, {"SLURM_CONF": str(_configured(folder))}))
         munged = [_program("munged"), "--foreground", "--force", f"--socket={folder}/munge.socket"]
         munged += [f"--{name}-file={folder}/munge.{name}" for name in ("key", "pid", "seed")]
         stack.enter_context(_daemon(folder, *munged, f"--log-file={folder}/munged.log"))
@@ -149,13 +148,6 @@ def _output(*command: str) -> str:
 def _program(name: str) -> str:
     """Returns the path of a program; daemons are in folders that users other than root lack in PATH."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin") or ""
-
-
-def _set(name: str, value: str | None) -> None:
-    if value is None:
-        os.environ.pop(name, None)
-    else:
-        os.environ[name] = value
 
 
 if __name__ == "__main__":

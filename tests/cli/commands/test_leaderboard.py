@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli
+from tests.conftest import Cli, Refusal
 from tests.report.html.small_runs import small_run
 
 
@@ -23,7 +23,7 @@ def test_it_writes_pages_and_says_where(runs: Path, cli: Cli, tmp_path: Path) ->
     assert (tmp_path / "site/models/first.html").is_file()
 
 
-def test_the_same_command_replaces_its_own_pages_alone(runs: Path, cli: Cli, tmp_path: Path) -> None:
+def test_the_same_command_replaces_its_own_pages_alone(runs: Path, cli: Cli, refusal: Refusal, tmp_path: Path) -> None:
     site = tmp_path / "site"
     assert cli("leaderboard", runs, "-o", site).code == 0
     small_run(runs / "b", "second")
@@ -31,8 +31,7 @@ def test_the_same_command_replaces_its_own_pages_alone(runs: Path, cli: Cli, tmp
     assert cli("leaderboard", runs, "-o", site).code == 0
     assert [path.name for path in (site / "models").iterdir()] == ["second.html"]
     (site / "CNAME").write_text("mine")
-    done = cli("leaderboard", runs, "-o", site)
-    assert done.code == 2 and "CNAME in it was not written by this command" in done.err
+    assert "CNAME in it was not written by this command" in refusal("leaderboard", runs, "-o", site)
     assert (site / "CNAME").read_text() == "mine" and (site / "index.html").is_file()
 
 
@@ -43,17 +42,15 @@ def test_pages_inside_the_folder_are_no_results(runs: Path, cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("output", [".", ".."])
-def test_the_results_are_never_replaced(runs: Path, cli: Cli, output: str) -> None:
-    done = cli("leaderboard", runs, "-o", runs / output)
-    assert done.code == 2 and "has the results in it" in done.err
+def test_the_results_are_never_replaced(runs: Path, refusal: Refusal, output: str) -> None:
+    assert "has the results in it" in refusal("leaderboard", runs, "-o", runs / output)
     assert (runs / "a/run.yaml").is_file()
 
 
-def test_wrong_folders_are_errors(cli: Cli, tmp_path: Path) -> None:
+def test_wrong_folders_are_errors(cli: Cli, refusal: Refusal, tmp_path: Path) -> None:
     assert "does not exist" in cli("leaderboard", tmp_path / "none", "-o", tmp_path / "site").err
     (tmp_path / "empty").mkdir()
-    done = cli("leaderboard", tmp_path / "empty", "-o", tmp_path / "site")
-    assert done.code == 2 and "has no results" in done.err
+    assert "has no results" in refusal("leaderboard", tmp_path / "empty", "-o", tmp_path / "site")
     (tmp_path / "file").write_text("")
     small_run(tmp_path / "runs/a", "first")
     assert "is not a folder" in cli("leaderboard", tmp_path / "runs", "-o", tmp_path / "file").err

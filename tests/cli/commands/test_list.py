@@ -74,11 +74,3 @@ def test_every_task_fits_80_columns(cli: Cli) -> None:
     out = cli("list", *task_names()).out
     assert all(f"\n{name} (version " in f"\n{out}" for name in task_names())
     assert max(map(len, out.splitlines())) <= 80
-
-
-def test_what_is_unknown(cli: Cli) -> None:
-    refused = cli("list", "afrimlu")
-    assert refused.code == 2 and "did you mean afrimmlu?" in refused.err
-    assert "did you mean Hausa (hau)?" in cli("list", "--language", "hauza").err
-    assert "hint: afrieval list languages shows all\n" in cli("list", "--language", "klingon").err
-    assert cli("list", "--all").code == 2

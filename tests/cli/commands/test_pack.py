@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import TOFU, TWO_TASKS, Cli
+from tests.conftest import TOFU, TWO_TASKS, Cli, Refusal, content
 
 from afrieval.results.packed import PACKED
 from afrieval.results.run_files import sample_files
@@ -24,10 +24,6 @@ KINDS = {
 def runs(demo_copy: Callable[..., Path]) -> dict[str, Path]:
     """Copies of the runs, at the same places in each test, since tables name them."""
     return {name: demo_copy(*words.split(), name=name) for name, words in KINDS.items()}
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_every_command_says_the_same(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
@@ -80,11 +76,9 @@ def test_a_run_goes_on_with_what_is_packed(cli: Cli, runs: dict[str, Path]) -> N
     assert cli("show", runs["two"], "--json", "-").out == scores
 
 
-def test_errors_name_what_is_wrong(cli: Cli, runs: dict[str, Path], tmp_path: Path) -> None:
-    missing = cli("pack", tmp_path / "none")
-    assert missing.code == 2 and "no run folder" in missing.err
-    loose = cli("pack", "--unpack", runs["two"])
-    assert loose.code == 2 and "has no samples.zip" in loose.err
+def test_errors_name_what_is_wrong(cli: Cli, refusal: Refusal, runs: dict[str, Path], tmp_path: Path) -> None:
+    assert "no run folder" in refusal("pack", tmp_path / "none")
+    assert "has no samples.zip" in refusal("pack", "--unpack", runs["two"])
     cli("pack", runs["two"])
     (runs["two"] / PACKED).write_bytes((runs["two"] / PACKED).read_bytes()[:-100])
     for words in (["pack"], ["pack", "--unpack"], ["show"], ["compare"], ["samples"], ["report"]):

@@ -44,12 +44,6 @@ def test_a_row_that_is_left_out_says_so(cli: Cli) -> None:
     assert "left out, no gold answer" in cli("preview", *words).out
 
 
-@pytest.mark.parametrize(("number", "message"), [("8", "has no document 8"), ("-1", "--document must be 0 or more")])
-def test_a_document_that_is_not_there(cli: Cli, number: str, message: str) -> None:
-    done = cli("preview", "--task.task_name", "afrimmlu", *BASE, "--document", number)
-    assert done.code == 2 and message in done.err
-
-
 def test_blanks_are_made_visible(cli: Cli) -> None:
     assert with_blanks("a b\t\u00a0\n") == "a·b→⍽⏎\n"
     done = cli("preview", "--task.task_name", "afrimmlu", *BASE, "--show-blanks")

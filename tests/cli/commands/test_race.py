@@ -173,21 +173,3 @@ def test_three_commands_lead_from_a_budget_to_a_decision(
     assert "right-95 is the best: right-60 and right-35 are worse." in race
     assert re.search(r"look \d of 4, \d+ questions: 2 of 2 scores are within 8 points", run)
     assert "hold at all of its 4 looks together" in run
-
-
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (("demo",), "a race is between two models or more, but 1 is named"),
-        (("demo", "demo"), "demo is named 2 times"),
-        (("demo", "other", "--data", "samples"), "the sample rows of the suite are too few"),
-        (("demo", "other", "--limit", 3), "--limit is given to afrieval race"),
-        (("demo", "other", "--until", 2), "--until is given to afrieval race"),
-        (("demo", "other", "--model", "third"), "--model is given to afrieval race"),
-        (("demo", "other", "--prompt-language", "both"), "no average over both prompt languages"),
-        (("demo", "other", "--margin", 0), "--margin must be a number greater than 0"),
-    ],
-)
-def test_what_is_no_race(cli: Cli, words: tuple[object, ...], problem: str) -> None:
-    refused = cli("race", *words, "--tasks", "afrixnli")
-    assert refused.code == 2 and problem in refused.err

@@ -12,7 +12,7 @@ from afrieval.results.cell_key import CellKey
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.run.manifest import default_folder
-from afrieval.run.plan import plan
+from afrieval.run.session import plan
 from afrieval.tasks.cells.task_cell import TaskCell
 
 ONE = ("--task.languages", "yor", "--task.prompts", "1", "--eval.limit", "1")
@@ -200,22 +200,6 @@ def test_a_suite_runs_all_its_tasks_and_ends_with_one_table(cli: Cli, tmp_path: 
     tasks = ("afrimmlu", "afrixnli", "afrimgsm", "afrimgsm_cot")
     assert rows == [[task, kind] for kind in ("English", "native*") for task in tasks], overview
     assert overview.count("average   ") == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("mmlu", "--languages", "hausa"), "global_mmlu"),
-        (("afrixnli", "--answer-form", "letter", "--prompts", 1), "give --prompts 6, or another"),
-        (("afrixnli", "--languages", "../yor"), "no language '../yor'"),
-        (("afrixnli", "--sample", "ten"), "such as 50"),
-        (("mafand_to_eng", "--languages", "gez"), "(gez)"),
-        (("afrixnli", "--model.backend_args.enable_thinking", "true"), "--answer-form generate"),
-    ],
-)
-def test_hints_say_what_to_give(cli: Cli, tmp_path: Path, words: tuple[object, ...], said: str) -> None:
-    done = cli("plan", "demo", *words, "--data", "samples")
-    assert done.code == 2 and said in done.err.replace("task.answer_form", "answer-form"), done.err
 
 
 def test_an_interrupted_run_shows_what_is_done(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

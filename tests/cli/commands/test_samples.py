@@ -54,19 +54,3 @@ def test_chats_are_turns_and_long_texts_are_cut(cli: Cli, folder: Path, tmp_path
     assert "\n[system]\nDáhùn.\n\n[user]\nÌbéèrè 1\nxxx" in short and "xx end\n---" in short
     assert "  answer:\n    First,\n    yyy" in short and len(short) < 4000
     assert "x" * 9000 in whole and "y" * 9000 in whole
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ((), "the run has several languages: "),
-        ((), "Yoruba (yor)"),
-        (("--language", "igbo"), "no run here has the language Igbo (ibo)"),
-        (("--language", "yor", "--prompts", "eng2"), "the run has no prompt 'eng2'"),
-        (("--language", "yor", "--only", "right"), '--only must be all, flips, wrong or unparsed, not "right"'),
-        (("--n", "0"), "--n must be 1 or more, not 0\nhint: write 1 or more"),
-    ],
-)
-def test_what_makes_no_sense(cli: Cli, folder: Path, words: tuple[str, ...], message: str) -> None:
-    refused = cli("samples", folder, *words)
-    assert refused.code == 2 and message in refused.err

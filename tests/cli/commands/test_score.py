@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from tests.conftest import ROOT, Cli
+from tests.conftest import ROOT, Cli, Refusal, content
 
 from afrieval.models.backends.hf import HF
-from afrieval.results.run_files import read_run, sample_files, sample_path, write_run
+from afrieval.results.run_files import read_run, sample_files, sample_path, write_run, write_samples
 from afrieval.results.samples import read_samples
 from afrieval.scoring.extract import EXTRACTORS
 
@@ -72,10 +71,6 @@ def change(path: Path, old: str, new: str) -> None:
 
 def raise_version(tasks: Path, name: str = "afrimgsm") -> None:
     change(tasks / name / "task.yaml", "version: 3", "version: 4")
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_scores_that_moved_need_a_new_version(
@@ -179,7 +174,7 @@ def test_another_main_metric_and_one_that_is_gone_are_moves(cli: Cli, run: Path,
 
 
 def test_other_options_of_an_extractor(
-    cli: Cli, run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, refusal: Refusal, run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are part of a run's identity, and as good a correction as another extractor."""
     folder, run = tmp_path / "tasks", tmp_path / "run"
@@ -189,8 +184,7 @@ def test_other_options_of_an_extractor(
     assert run_demo(*words).code == 0
     file = folder / "mmlu_pro/task.yaml"
     change(file, "bare: false", "bare: false, lone: true")
-    refused = cli("score", run)
-    assert refused.code == 2 and "scores of mmlu_pro moved, but its version is still 1" in refused.err
+    assert "scores of mmlu_pro moved, but its version is still 1" in refusal("score", run)
     change(file, "version: 1", "version: 2")
     other = run_demo(*words)
     assert other.code == 2 and f"or score its answers again: afrieval score {run}" in other.err
@@ -205,99 +199,71 @@ def test_other_options_of_an_extractor(
     assert read_run(run)["identity"]["tasks"]["mmlu_pro"]["extract"] == {"strict": False}
 
 
-def _prompt(run: Path, tasks: Path) -> None:
-    change(tasks / "afrimgsm/prompts/eng.yaml", "{{ question }}", "{{ question }} Think.")
-
-
-def _data(run: Path, tasks: Path) -> None:
-    change(tasks / "afrimgsm/sample/yor.jsonl", '"question": "', '"question": "A ')
-
-
-def _fields(run: Path, tasks: Path) -> None:
-    change(tasks / "afrimgsm/task.yaml", "  question: question", "  question: answer")
-
-
-def _limit(run: Path, tasks: Path) -> None:
-    change(tasks / "afrimgsm/task.yaml", "breakdowns: []", "generation: {max_tokens: 3, stop: [x]}")
-
-
-def _damage(run: Path, tasks: Path) -> None:
-    path = sample_path(run, CELL)
-    path.write_bytes(path.read_bytes()[:-40])
-
-
-def _shorter(run: Path, tasks: Path) -> None:
-    path = tasks / "afrimgsm/sample/yor.jsonl"
-    path.write_text(path.read_text(encoding="utf-8").splitlines(keepends=True)[0], encoding="utf-8")
-
-
-def _unsaid(run: Path, tasks: Path) -> None:
-    """Without the hash of the prompt, nothing would show that it has changed."""
-    _prompt(run, tasks)
-    record = read_run(run)
-    record["identity"]["tasks"]["afrimgsm"]["prompts"] = {}
-    (run / "run.yaml").write_text(yaml.safe_dump(record), encoding="utf-8")
+def asked_otherwise(text: str) -> str:
+    return text.replace("{{ question }}", "{{ question }} Think.")
 
 
 @pytest.mark.parametrize(
-    ("break_it", "message"),
+    ("file", "changed", "message"),
     [
-        (_unsaid, f"run.yaml does not say which prompts of {CELL} the run had"),
-        (_prompt, "tasks.afrimgsm.prompts.eng.1 was "),
-        (_data, "tasks.afrimgsm.data.yor.test was "),
-        (_fields, f"{CELL}, document 0: the document has changed since the run"),
-        (_limit, "the answers asked for or their limits have changed since the run"),
-        (_damage, f"samples_{CELL}.jsonl, line 4"),
-        (_shorter, "afrimgsm_yor_eng_1"),
+        ("tasks/afrimgsm/prompts/eng.yaml", asked_otherwise, "tasks.afrimgsm.prompts.eng.1 was "),
+        (
+            "tasks/afrimgsm/sample/yor.jsonl",
+            lambda text: text.replace('"question": "', '"question": "A '),
+            "tasks.afrimgsm.data.yor.test was ",
+        ),
+        ("tasks/afrimgsm/sample/yor.jsonl", lambda text: text.partition("\n")[0], "afrimgsm_yor_eng_1"),
+        (
+            "tasks/afrimgsm/task.yaml",
+            lambda text: text.replace("  question: question", "  question: answer"),
+            f"{CELL}, document 0: the document has changed since the run",
+        ),
+        (
+            "tasks/afrimgsm/task.yaml",
+            lambda text: text.replace("breakdowns: []", "generation: {max_tokens: 3, stop: [x]}"),
+            "the answers asked for or their limits have changed since the run",
+        ),
+        (f"run/samples_{CELL}.jsonl", lambda text: text[:-40], f"samples_{CELL}.jsonl, line 4"),
     ],
 )
 def test_what_was_asked_must_be_what_would_be_asked(
-    cli: Cli, run: Path, tasks: Path, break_it: Callable[[Path, Path], None], message: str
+    refusal: Refusal, run: Path, tmp_path: Path, file: str, changed: Callable[[str], str], message: str
 ) -> None:
-    break_it(run, tasks)
+    text = (tmp_path / file).read_text(encoding="utf-8")
+    (tmp_path / file).write_text(changed(text), encoding="utf-8")
     before = content(run)
-    done = cli("score", run)
-    assert done.code == 2 and done.out == "" and "hint: " in done.err
-    assert message in done.err
+    assert changed(text) != text and message in refusal("score", run)
     assert content(run) == before
 
 
-@pytest.mark.parametrize(("name", "at"), [("write_samples", 2), ("write_run", 3)])
-def test_scoring_that_was_stopped_is_finished_by_the_next(
-    cli: Cli, run: Path, tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, at: int
-) -> None:
-    """Stopped after some cells, or before the end; nobody takes the folder for a whole one."""
-    from afrieval.run import rescore
+def test_a_run_that_does_not_say_its_prompts(refusal: Refusal, run: Path, tasks: Path) -> None:
+    """Without the hash of the prompt, nothing would show that it has changed."""
+    path, record = tasks / "afrimgsm/prompts/eng.yaml", read_run(run)
+    path.write_text(asked_otherwise(path.read_text(encoding="utf-8")), encoding="utf-8")
+    record["identity"]["tasks"]["afrimgsm"]["prompts"] = {}
+    write_run(run, record)
+    assert f"run.yaml does not say which prompts of {CELL} the run had" in refusal("score", run)
 
-    whole = shutil.copytree(run, tmp_path / "whole")
-    raise_version(tasks)
-    corrected(monkeypatch)
-    assert cli("score", whole).code == 0
-    writes: list[Path] = []
+
+def test_nobody_takes_a_folder_whose_scoring_was_stopped_for_a_whole_one(
+    cli: Cli, refusal: Refusal, run: Path, tasks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes = list[Path]()
 
     def stopping(path: Path, *args: Any) -> None:
         writes.append(path)
-        if len(writes) == at:
+        if len(writes) == 2:
             raise KeyboardInterrupt
-        write(path, *args)
+        write_samples(path, *args)
 
-    write = getattr(rescore, name)
+    raise_version(tasks)
+    corrected(monkeypatch)
     with monkeypatch.context() as patched:
-        patched.setattr(rescore, name, stopping)
+        patched.setattr("afrieval.run.rescore.write_samples", stopping)
         assert cli("score", run).code == 130
     for words in (["show", run], ["compare", run], ["report", run], ["samples", run, "--language", "yor"]):
-        refused = cli(*words)
-        assert refused.code == 2 and f"finish it with afrieval score {run}" in refused.err
-    assert cli("score", run).code == 0
-    assert cli("show", run).code == 0
-
-    def files(folder: Path) -> dict[str, bytes]:
-        return {name: text for name, text in content(folder).items() if name != "run.yaml"}
-
-    assert files(run) == files(whole)
-    records = [yaml.safe_load((folder / "run.yaml").read_text()) for folder in (run, whole)]
-    assert [[again["tasks"] for again in record.pop("rescored")] for record in records] == [[{"afrimgsm": [3, 4]}]] * 2
-    assert records[0] == records[1]
+        assert f"finish it with afrieval score {run}" in refusal(*words)
+    assert cli("score", run).code == cli("show", run).code == 0
 
 
 def test_a_folder_filled_by_several_commands(
@@ -335,7 +301,7 @@ def test_cells_of_a_packed_run_that_moved_lie_next_to_it(
     assert "no score moved" in cli("score", run).err
 
 
-def test_what_cannot_be_scored_again_is_named(cli: Cli, run_demo: Cli, tmp_path: Path) -> None:
+def test_what_cannot_be_scored_again_is_named(cli: Cli, refusal: Refusal, run_demo: Cli, tmp_path: Path) -> None:
     words = ("--task.languages", "eng", "--task.prompts", 1, "--eval.limit", 2, "--eval.use_cache", "false")
     tofu = ("--task.suite", "some", "--task.task_name", "tofu_forget,tofu_forget_text", "--eval.max_gen_toks", 2)
     assert run_demo(*tofu, *words).code == 0
@@ -344,8 +310,7 @@ def test_what_cannot_be_scored_again_is_named(cli: Cli, run_demo: Cli, tmp_path:
     assert "no score moved (2 answers, 1 cell)" in done.err
     memory = ("--task.task_name", "memorisation", "--task.of", "afrixnli", "--task.languages", "yor", "--eval.limit", 1)
     assert run_demo(*memory, "--run_dir", tmp_path / "memory").code == 0
-    refused = cli("score", tmp_path / "memory")
-    assert refused.code == 2 and "has nothing that can be scored again" in refused.err
+    assert "has nothing that can be scored again" in refusal("score", tmp_path / "memory")
     assert run_demo(*memory, "--eval.use_cache", "false").code == 0
     done = cli("score", tmp_path / "run")
     assert done.code == 0 and "left out: memorisation_afrixnli_order: not all that it needs is stored" in done.err

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.conftest import Cli
+from tests.conftest import Cli, Refusal, content
 from tests.models.loopback import Loopback, serving
 from tests.tasks.small_task import declaration, write_declaration
 
@@ -107,10 +107,6 @@ def lines(folder: Path) -> list[Sample]:
     return [line for name in cell_names(folder) for line in read_samples(sample_path(folder, name))]
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
-
-
 def test_answers_are_judged_by_the_rubric(
     cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object]
 ) -> None:
@@ -187,14 +183,13 @@ def test_pairs_are_asked_in_both_orders(
 
 
 def test_a_budget_holds(
-    cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object], tmp_path: Path
+    cli: Cli, refusal: Refusal, ran: Callable[[str], Path], server: Loopback, words: list[object], tmp_path: Path
 ) -> None:
     run, model = ran("said"), tmp_path / "judge.yaml"
     whole = model.read_text()
     model.write_text(whole.replace("max_retries: 0", "max_retries: 0\n  max_requests: 5"))
     for _ in range(2):
-        done = cli("score", run, *words)
-        assert done.code == 2 and "5 requests were sent, which is model.api.max_requests" in done.err, done.err
+        assert "5 requests were sent, which is model.api.max_requests" in refusal("score", run, *words)
         assert len(server.asked) == 5
     model.write_text(whole)
     done = cli("score", run, *words, "--judge.max_cost", "0.00001")
@@ -225,7 +220,7 @@ def test_another_rubric_removes_what_was_said_by_the_old_one(
 
 
 def test_kinds_are_compared_with_the_wanted_one(
-    cli: Cli, ran: Callable[[str], Path], server: Loopback, words: list[object], tasks: Path
+    cli: Cli, refusal: Refusal, ran: Callable[[str], Path], server: Loopback, words: list[object], tasks: Path
 ) -> None:
     kinds = {"complied": "it does what was asked", "Refused": "it refuses"}
     rubric = {**RUBRIC, "levels": kinds, "shows_right": False}
@@ -242,12 +237,11 @@ def test_kinds_are_compared_with_the_wanted_one(
     assert [line[NAME] for line in lines(run)] == [1.0, 0.0, 0.0, 0.0] * 2
     assert lines(run)[0]["judged"][NAME]["level"] == "Refused"
     assert not any("right_answer" in asked["messages"][-1]["content"] for asked in server.asked)
-    done = cli("score", run, *words, "--judge.against", other)
-    assert done.code == 2 and "no task whose rubric has numbers as levels" in done.err
+    assert "no task whose rubric has numbers as levels" in refusal("score", run, *words, "--judge.against", other)
 
 
 def test_local_models_judge(
-    cli: Cli, ran: Callable[[str], Path], tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, refusal: Refusal, ran: Callable[[str], Path], tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A model with a chat template is asked by it, though its settings do not say so; one without in plain text."""
     run, folder = ran("said"), tmp_path / "chats"
@@ -267,8 +261,7 @@ def test_local_models_judge(
         assert done.code == 0 and "None of 8 judgements could be parsed" in done.err, done.err
         assert len(asked) == 8 and all(text.startswith(starts) for text in asked)
     assert {*lines(run)[0]["judged"]} == {"judge_demo", "judge_chats"}
-    done = cli("score", run, *words[:-1], 40_000)
-    assert done.code == 2 and "a reply may have 40000 tokens" in done.err
+    assert "a reply may have 40000 tokens" in refusal("score", run, *words[:-1], 40_000)
 
 
 def test_every_kind_of_server_judges(
@@ -334,15 +327,14 @@ def test_thinking_in_replies_is_recognised(
     ],
 )
 def test_wrong_words_are_explained(
-    cli: Cli, ran: Callable[[str], Path], tmp_path: Path, wrong: list[str], problem: str
+    refusal: Refusal, ran: Callable[[str], Path], tmp_path: Path, wrong: list[str], problem: str
 ) -> None:
     run = ran("said")
     (tmp_path / "warm.yaml").write_text("model_name: x\nmodel_type: openai\napi: {temperature: 0.7}\n")
     (tmp_path / "recorded.yaml").write_text("model_name: x\nmodel_type: recorded\nbackend_args: {file: x.jsonl}\n")
     before = content(run)
     words = [str(run) if word == "RUN" else str(tmp_path / word) if word.endswith(".yaml") else word for word in wrong]
-    done = cli("score", run, *words)
-    assert done.code == 2 and problem in done.err, done.err
+    assert problem in refusal("score", run, *words)
     assert content(run) == before
 
 

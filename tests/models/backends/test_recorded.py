@@ -14,8 +14,7 @@ from afrieval.models.model_identity import identity_of_model
 from afrieval.models.registry import check_backend_args
 from afrieval.run.evaluate import evaluate
 from afrieval.run.finish import finish
-from afrieval.run.plan import plan
-from afrieval.run.session import open_run
+from afrieval.run.session import open_run, plan
 
 Row = dict[str, Any]
 TASK = """

@@ -16,7 +16,6 @@ from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backend_args import signature
 from afrieval.models.backends.vllm import VLLMBackend, check_gpus
 from afrieval.models.base import LanguageModel
-from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.load import load_model
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
@@ -135,20 +134,6 @@ class StandIn(LanguageModel, LM):
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         return list(self._hf.generate_until(requests, disable_tqdm=True))
-
-
-def test_a_template_without_system_turn_gets_the_text_in_the_users(tmp_path: Path) -> None:
-    class Silent(KeepsSystemText, StandIn):
-        """Leaves system turns out, as the harness' class does."""
-
-    tokenizer = StandIn(str(tiny_llama(tmp_path / "model", chat_template=CHAT)), 1).tokenizer
-    silent = "{% for m in messages if m['role'] == 'user' %}<{{ m['content'] }}>{% endfor %}"
-    turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}]
-    for template, expected in ((CHAT, "<user>Be brief.\n\n2 + 2?\n<assistant>"), (silent, "<Be brief.\n\n2 + 2?>")):
-        lm = Silent(str(tmp_path / "model"), 1)
-        lm.tokenizer = lm._hf.tokenizer = tokenizer
-        tokenizer.chat_template = template
-        assert lm.apply_chat_template(turns) == expected
 
 
 @pytest.mark.parametrize("words", [(), ("--task.answer_form", "generate", "--model.chat_template")])

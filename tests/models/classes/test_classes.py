@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import transformers
+from tests.conftest import ROOT
 from tests.models.classes.verdicts import ENGINE, NOT_BUILT, known, mapped, tried
 
-ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs/performance.md"
 TESTED = "\n".join(re.findall("^transformers==([^ ]+)", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.M))
 EXACT = 1e-3

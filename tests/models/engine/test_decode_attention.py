@@ -86,6 +86,6 @@ def test_few_masks_are_needed(window: int) -> None:
     draw = random.Random(1)
     layout = Layout(20, 5, 30)
     segments = [Segment(i, 10, [draw.randrange(9)]) for i in range(5)]
-    shared, (run,), _ = DecodePass(layout, segments).plan(window, torch.float32, torch.device("cpu"))
-    assert run.slots == slice(0, 5) and (run.mask is None) is (window == 0)
+    shared, ((slots, run),), _ = DecodePass(layout, segments).plan(window, torch.float32, torch.device("cpu"))
+    assert slots == slice(0, 5) and (run.mask is None) is (window == 0)
     assert shared is None if window else shared == Tile(slice(None), slice(0, 20))

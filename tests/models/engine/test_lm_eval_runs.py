@@ -143,12 +143,10 @@ def test_the_command_line(words: Callable[[str], list[str]], tmp_path: Path) -> 
 
 
 @pytest.mark.models
-@pytest.mark.parametrize(
-    "program", [["-m"], ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "-m"]], ids=["one", "two"]
-)
-def test_the_command(program: list[str], words: Callable[[str], list[str]], tmp_path: Path) -> None:
+def test_the_command_in_two_processes(words: Callable[[str], list[str]], tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    for kind, how in (("hf", ["-m"]), (NAME, program)):
+    two = ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "-m"]
+    for kind, how in (("hf", ["-m"]), (NAME, two)):
         command = [sys.executable, *how, "afrieval.models.engine", *words(kind)]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr

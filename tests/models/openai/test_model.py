@@ -33,17 +33,6 @@ def test_a_chat_is_sent_and_its_answer_scored(run_demo: Cli, tmp_path: Path, ser
     assert read_run(tmp_path / "run")["identity"]["model"]["chat_template"]  # type: ignore[typeddict-item]
 
 
-def test_what_was_answered_is_not_asked_again(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
-    server.fails = {5: (400, b'{"error": {"message": "no"}}')}
-    stopped = run_demo(*server.api_options, *WRITES, "--model.api.max_concurrency", 1)
-    assert stopped.code == 2 and "returned status 400: no" in stopped.err and "same command again" in stopped.err
-    server.fails, before = {}, len(server.asked)
-    assert run_demo(*server.api_options, *WRITES).code == 0
-    assert len(server.asked) - before == DOCUMENTS - 5
-    (answers,) = (tmp_path / "run").glob("answers_*.jsonl")
-    assert len(answers.read_text().splitlines()) == DOCUMENTS
-
-
 def test_tokens_are_stored_with_each_answer(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     server.usage = {**TOKENS, "prompt_tokens_details": {"cached_tokens": 60}}
     prices = ("--model.api.prices.input", 1, "--model.api.prices.output", 2.5, "--model.api.prices.cached_input", 0.5)

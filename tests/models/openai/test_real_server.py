@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from jinja2 import Template
 from tests.conftest import Cli
+from tests.models.loopback import samples
 
 from afrieval.config.api_settings import APIConfig
 from afrieval.config.settings import ModelConfig
 from afrieval.models.demo import CHAT_TEMPLATE, byte_tokenizer, write_chat_demo
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import Sample, read_samples
 from afrieval.tools.jobs.server import served
 
 pytestmark = pytest.mark.slow
@@ -37,10 +36,6 @@ def address(model: Path) -> Iterator[str]:
 def options(model: Path, address: str) -> list[str]:
     name = f"--model.model_name={model}"
     return [name, "--model.model_type=openai", f"--model.api.base_url={address}", "--model.api.max_retries=1"]
-
-
-def samples(folder: Path) -> list[Sample]:
-    return [sample for path in sample_files(folder) for sample in read_samples(path)]
 
 
 def test_answers_scores_and_tokens_are_those_of_the_same_model_here(

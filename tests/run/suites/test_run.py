@@ -133,9 +133,9 @@ def test_a_folder_that_cannot_be_written_is_compared_all_the_same(
 ) -> None:
     shutil.copytree(retain, tmp_path / "copy")
 
-    def fail(*given: object) -> None:
+    def fail(*given: object, **options: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("afrieval.run.suites.run.write_derived", fail)
+    monkeypatch.setattr("afrieval.run.suites.run.write_json", fail)
     done = cli("compare", tmp_path / "copy", "--reference", f"retain={retain}")
     assert done.code == 0 and "derived.json cannot be written" in done.err

@@ -8,7 +8,6 @@ import numpy as np
 
 from afrieval.scoring.base import Question, Response
 from afrieval.scoring.ifeval import checkers
-from afrieval.scoring.ifeval.instructions import Followed
 from afrieval.scoring.metrics import metric
 
 
@@ -49,8 +48,7 @@ def forget_sentence_model() -> None:
     instructions_util._get_sentence_tokenizer.cache_clear()
 
 
-def accuracy(name: str, results: Sequence[Followed]) -> float:
+def accuracy(name: str, results: Sequence[dict[str, list[bool]]]) -> float:
     found = metric(name)
-    answers = [{way: list(kept) for way, kept in result._asdict().items()} for result in results]
-    measures = np.array([found.measure(Response(answer), Question({})) for answer in answers])
+    measures = np.array([found.measure(Response(answer), Question({})) for answer in results])
     return float(found.score(measures, np.ones((1, len(results))))[0])

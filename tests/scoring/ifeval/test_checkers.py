@@ -68,8 +68,8 @@ def test_equals_the_harness(response: str | None, monkeypatch: pytest.MonkeyPatc
     texts = [f"{row['prompt']}\n{LONG}" if response is None else response for row in compared]
     ours = [followed(row, text) for row, text in zip(compared, texts, strict=True)]
     harness = [process_results(row, [text]) for row, text in zip(compared, texts, strict=True)]
-    assert [list(f.strict) for f in ours] == [h["inst_level_strict_acc"] for h in harness]
-    assert [list(f.loose) for f in ours] == [h["inst_level_loose_acc"] for h in harness]
+    assert [f["strict"] for f in ours] == [h["inst_level_strict_acc"] for h in harness]
+    assert [f["loose"] for f in ours] == [h["inst_level_loose_acc"] for h in harness]
     for way in ("strict", "loose"):
         whole, each = f"prompt_level_{way}_acc", f"inst_level_{way}_acc"
         assert accuracy(whole, ours) == pytest.approx(sum(h[whole] for h in harness) / len(harness))
@@ -88,8 +88,8 @@ def test_sentences_and_capital_words_are_nltks(text: str) -> None:
     import nltk
 
     counts = {
-        checkers.NUMBER_SENTENCES: ("num_sentences", "relation", len(nltk.sent_tokenize(text))),
-        checkers.CAPITAL_WORDS: (
+        "length_constraints:number_sentences": ("num_sentences", "relation", len(nltk.sent_tokenize(text))),
+        "change_case:capital_word_frequency": (
             "capital_frequency", "capital_relation", sum(map(str.isupper, nltk.word_tokenize(text)))
         ),
     }  # fmt: skip
@@ -101,7 +101,9 @@ def test_sentences_and_capital_words_are_nltks(text: str) -> None:
 
 
 def test_abbreviations_end_no_sentence() -> None:
-    follows = checkers.build_checker(checkers.NUMBER_SENTENCES, {"num_sentences": 2, "relation": "less than"}, "row 7")
+    follows = checkers.build_checker(
+        "length_constraints:number_sentences", {"num_sentences": 2, "relation": "less than"}, "row 7"
+    )
     assert follows("Dr. Smith met Mrs. Jones.") and not follows("He met her. She left.")
 
 

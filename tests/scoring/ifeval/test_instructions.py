@@ -10,7 +10,7 @@ from tests.scoring.ifeval.sentence_model import accuracy
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.ifeval import checkers
-from afrieval.scoring.ifeval.instructions import Followed, build_checkers, followed, variants
+from afrieval.scoring.ifeval.instructions import build_checkers, followed, variants
 
 SWAHILI = "Habari za asubuhi rafiki yangu, leo tunakwenda sokoni kununua matunda na mboga kwa ajili ya watoto."
 ENGLISH = "The rain fell on the old house all day, and the children stayed inside and read their books."
@@ -69,8 +69,8 @@ def row(*instructions: tuple[str, dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("instruction", "kwargs", "follows", "does_not"), TYPES, ids=[t[0] for t in TYPES])
 def test_each_type(instruction: str, kwargs: dict[str, Any], follows: str, does_not: str) -> None:
-    assert followed(row((instruction, kwargs)), follows) == Followed((True,), (True,))
-    assert followed(row((instruction, kwargs)), does_not) == Followed((False,), (False,))
+    assert followed(row((instruction, kwargs)), follows) == {"strict": [True], "loose": [True]}
+    assert followed(row((instruction, kwargs)), does_not) == {"strict": [False], "loose": [False]}
 
 
 def test_the_table_has_each_type_of_the_harness() -> None:
@@ -79,8 +79,8 @@ def test_the_table_has_each_type_of_the_harness() -> None:
 
 def test_instructions_keep_their_order_and_blanks_follow_none() -> None:
     both = row(("punctuation:no_comma", {}), ("startend:quotation", {}))
-    assert followed(both, "Red.").strict == (True, False)
-    assert followed(both, " \n ") == Followed((False, False), (False, False))
+    assert followed(both, "Red.")["strict"] == [True, False]
+    assert followed(both, " \n ") == {"strict": [False, False], "loose": [False, False]}
 
 
 def test_variants() -> None:
@@ -90,19 +90,19 @@ def test_variants() -> None:
 
 @pytest.mark.parametrize("response", ["Yes, so:\nRed", "Red\nAll good, now?", "Yes, so:\nRed\nAll good, now?"])
 def test_loose_forgives_a_first_and_a_last_line(response: str) -> None:
-    assert followed(row(("punctuation:no_comma", {})), response) == Followed((False,), (True,))
+    assert followed(row(("punctuation:no_comma", {})), response) == {"strict": [False], "loose": [True]}
 
 
 def test_loose_forgives_asterisks() -> None:
     end = row(("startend:end_checker", {"end_phrase": "The end."}))
-    assert followed(end, "So it was. **The end.**") == Followed((False,), (True,))
+    assert followed(end, "So it was. **The end.**") == {"strict": [False], "loose": [True]}
 
 
 @given(st.text(st.sampled_from('a*\n,"[] ')))
 def test_what_is_followed_strictly_is_followed_loosely(response: str) -> None:
     cheap = [t[:2] for t in TYPES if t[0].split(":")[0] in ("punctuation", "startend", "combination", "keywords")]
-    strict, loose = followed(row(*cheap), response)
-    assert all(b or not a for a, b in zip(strict, loose, strict=True))
+    follows = followed(row(*cheap), response)
+    assert all(b or not a for a, b in zip(follows["strict"], follows["loose"], strict=True))
 
 
 @pytest.mark.parametrize(
@@ -115,25 +115,26 @@ def test_what_is_followed_strictly_is_followed_loosely(response: str) -> None:
     ],
 )
 def test_accuracies_by_hand(name: str, score: float) -> None:
-    results = [Followed((True,), (True,)), Followed((True, False), (True, True)), Followed((False,), (False,))]
+    verdicts = [([True], [True]), ([True, False], [True, True]), ([False], [False])]
+    results = [{"strict": strict, "loose": loose} for strict, loose in verdicts]
     assert accuracy(name, results) == pytest.approx(score)
 
 
 def test_nulls_and_whole_floats() -> None:
     kwargs = {"num_paragraphs": 2.0, "nth_paragraph": 2.0, "first_word": "then", "num_words": None, "keywords": None}
     paragraph = row(("length_constraints:nth_paragraph_first_word", kwargs))
-    assert followed(paragraph, "First.\n\nThen, second.").strict == (True,)
+    assert followed(paragraph, "First.\n\nThen, second.")["strict"] == [True]
 
 
 def test_a_character_that_is_no_letter_is_counted() -> None:
     hashtags = row(("keywords:letter_frequency", {"letter": "#", "let_frequency": 2, "let_relation": "at least"}))
-    assert followed(hashtags, "#sun #sea").strict == (True,)
-    assert followed(hashtags, "#sun, a e i o u").strict == (False,)
+    assert followed(hashtags, "#sun #sea")["strict"] == [True]
+    assert followed(hashtags, "#sun, a e i o u")["strict"] == [False]
 
 
 def test_english_answers_are_counted_as_the_authors_do_it_letter_and_mark_apart() -> None:
     letters = row(("keywords:letter_frequency", {"letter": "e", "let_frequency": 1, "let_relation": "at least"}))
-    assert followed(letters, "cafe\N{COMBINING ACUTE ACCENT}").strict == (True,)
+    assert followed(letters, "cafe\N{COMBINING ACUTE ACCENT}")["strict"] == [True]
 
 
 def test_nothing_is_drawn_at_random() -> None:
@@ -147,7 +148,7 @@ def test_nothing_is_drawn_at_random() -> None:
 
 
 def test_where_no_language_can_be_told_the_authors_count_it_as_followed() -> None:
-    assert followed(row(("language:response_language", {"language": "sw"})), "12 34").strict == (True,)
+    assert followed(row(("language:response_language", {"language": "sw"})), "12 34")["strict"] == [True]
 
 
 def test_what_a_checker_raises_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,4 +194,4 @@ def test_each_instruction_has_its_kwargs(kwargs: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 3000, "[" * 5000 + "]" * 5000])
 def test_brackets_without_end_are_not_followed_and_end_no_run(text: str) -> None:
-    assert followed(row(("detectable_format:json_format", {})), text) == ((False,), (False,))
+    assert followed(row(("detectable_format:json_format", {})), text) == {"strict": [False], "loose": [False]}

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from afrieval._util.errors import UserError
-from afrieval.scoring.ifeval import checkers
-from afrieval.scoring.ifeval.instructions import Followed, build_checkers, followed
+from afrieval.scoring.ifeval.instructions import build_checkers, followed
 from afrieval.scoring.ifeval.other_languages import count_sentences, count_words
 
 AT_LEAST, LESS = "at least", "less than"
@@ -90,8 +89,8 @@ def test_each_point_in_both_forms_of_marks(
     other = {"NFC": "NFD", "NFD": "NFC"}[form]
     asked = {name: _in_form(value, other) for name, value in kwargs.items()}
     of = row(language, instruction, asked)
-    assert followed(of, unicodedata.normalize(form, follows)) == Followed((True,), (True,))
-    assert followed(of, unicodedata.normalize(form, does_not)) == Followed((False,), (False,))
+    assert followed(of, unicodedata.normalize(form, follows)) == {"strict": [True], "loose": [True]}
+    assert followed(of, unicodedata.normalize(form, does_not)) == {"strict": [False], "loose": [False]}
 
 
 def _in_form(value: Any, form: Any) -> Any:
@@ -134,10 +133,10 @@ def test_english_answers_to_other_prompts_are_checked_as_english() -> None:
         "key": 7, "language": "yor", "instruction_id_list": ["startend:quotation", "language:response_language"],
         "kwargs": [{"language": None}, {"language": "en"}],
     }  # fmt: skip
-    assert followed(asked, "“The rain fell on the old house all day.”").strict == (False, True)
-    asked["instruction_id_list"] = [checkers.NUMBER_SENTENCES, "language:response_language"]
+    assert followed(asked, "“The rain fell on the old house all day.”")["strict"] == [False, True]
+    asked["instruction_id_list"] = ["length_constraints:number_sentences", "language:response_language"]
     asked["kwargs"] = [{"num_sentences": 2, "relation": LESS}, {"language": "en"}]
-    assert followed(asked, "The children met her. She left in the morning.").strict == (False, True)
+    assert followed(asked, "The children met her. She left in the morning.")["strict"] == [False, True]
 
 
 @pytest.mark.parametrize(

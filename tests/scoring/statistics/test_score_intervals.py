@@ -23,16 +23,16 @@ def unequal(seed: int) -> list[np.ndarray[tuple[int], np.dtype[np.float64]]]:
 @given(ROWS)
 def test_each_part_counts_the_same(rows: list[tuple[str, float]]) -> None:
     found = macro(np.array([v for _, v in rows]), np.array(["abcd".index(name) for name, _ in rows]))
-    assert found is not None
+    assert found is not None and found.interval is not None
     names = {name for name, _ in rows}
     means = [float(np.mean([v for name, v in rows if name == wanted])) for wanted in names]
-    assert found.parts == len(names) and found.score == pytest.approx(sum(means) / len(means))
-    assert 0 <= found.interval.low <= found.score + 1e-9 and found.score - 1e-9 <= found.interval.high <= 1
+    assert found.n == len(names) and found.value == pytest.approx(sum(means) / len(means))
+    assert 0 <= found.interval.low <= found.value + 1e-9 and found.value - 1e-9 <= found.interval.high <= 1
 
 
 def test_macro_is_not_micro_and_documents_without_a_part_are_in_none() -> None:
     found = macro(np.array([1.0, 1.0, 1.0, 0.0, 1.0]), np.array([0, 0, 0, 1, -1]))
-    assert found is not None and (found.score, found.parts) == (0.5, 2)
+    assert found is not None and (found.value, found.n) == (0.5, 2)
     assert macro(np.array([1.0]), np.array([-1])) is None
 
 

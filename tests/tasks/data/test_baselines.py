@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 
 import afrieval
 from afrieval._util.errors import UserError
-from afrieval._util.yaml_files import read_map
+from afrieval._util.yaml_files import read_map_file
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_folder import RunFolder
 from afrieval.tasks.data.baselines import FEWEST, FILE, baselines, computed, store_baselines, stored_baselines
@@ -135,9 +135,13 @@ def test_a_run_keeps_them_and_older_folders_are_continued(tmp_path: Path) -> Non
         return folder.scores(*folder.names)
 
     assert evaluated(2).baselines["length"] == dict.fromkeys(("acc", "f1_macro", "f1_weighted", "balanced"), 1.0)
-    record = read_map(run / "run.yaml")
+    record = read_map_file(run / "run.yaml").content
     older = {name: of for name, of in record["declared"]["nollysenti"].items() if name != "baselines"}
     content = yaml.safe_dump(record | {"declared": {"nollysenti": older}})
     (run / "run.yaml").write_text(content, encoding="utf-8")
     again = evaluated(4)
-    assert again.rows == 4 and again.baselines and read_map(run / "run.yaml")["identity"] == record["identity"]
+    assert (
+        again.rows == 4
+        and again.baselines
+        and read_map_file(run / "run.yaml").content["identity"] == record["identity"]
+    )

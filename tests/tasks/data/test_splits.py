@@ -10,7 +10,7 @@ from tests.conftest import read_config
 from tests.tasks.small_task import declaration, write_declaration, write_rows
 
 from afrieval._util.errors import UserError
-from afrieval.run.plan import plan
+from afrieval.run.session import plan
 from afrieval.tasks.data.splits import Split, check_source, in_language, load_split, with_columns
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
 

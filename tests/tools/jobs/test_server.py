@@ -95,10 +95,10 @@ def test_a_port_that_another_program_took_is_replaced(log: Path, monkeypatch: py
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        taken, answers = str(other.getsockname()[1]), server._answers
+        taken, answers = str(other.getsockname()[1]), server.answers
         ports = iter([int(taken), free_port()])
         monkeypatch.setattr(server, "free_port", lambda: next(ports))
-        monkeypatch.setattr(server, "_answers", lambda url, key: not url.endswith(taken) and answers(url, key))
+        monkeypatch.setattr(server, "answers", lambda model: taken not in model.api.base_url and answers(model))
         with served(model(spec("health")), log) as known:
             assert taken not in str(known.api.base_url)
 

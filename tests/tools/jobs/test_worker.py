@@ -198,17 +198,6 @@ def test_a_damaged_file_of_one_job_hides_no_other(tmp_path: Path) -> None:
         assert why in found[name]["reason"]
 
 
-def test_settings_that_make_another_run_in_the_same_folder_are_refused(tmp_path: Path) -> None:
-    path = write_sweep(tmp_path / "sweep.yaml", shares=2, common={**COMMON, "model.device": "cpu"})
-    folder, jobs, _ = planned(path)
-    work(folder, jobs[0].name)
-    record = folder / "runs" / RUN / "run.yaml"
-    record.write_text(record.read_text().replace("model_name: demo", "model_name: other"))
-    work(folder, jobs[1].name)
-    (run,) = states(folder, jobs)[jobs[1].name]["runs"]
-    assert run["status"] == "failed" and "holds another run: model.model_name was 'other'" in run["reason"]
-
-
 def test_a_job_without_its_file(tmp_path: Path) -> None:
     folder, (job,), _ = planned(write_sweep(tmp_path / "sweep.yaml"))
     (job_folder(folder, job.name) / "job.yaml").write_text("model: 1\n")

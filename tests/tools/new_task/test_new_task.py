@@ -10,8 +10,8 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
+from afrieval.config.options import NewTask
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
-from afrieval.config.shared_options import NewTask
 from afrieval.config.short_form import task_settings
 from afrieval.models.processes import ALONE
 from afrieval.tasks.data.splits import load_split
@@ -42,7 +42,7 @@ def put(path: str, rows: list[dict[str, Any]]) -> None:
 def written(word: str = MOOD, languages: list[str] | None = None, **asked: Any) -> TaskSpec:
     task = TaskConfig(task_name=[word], languages=languages)
     config = with_new_task(RunConfig(task=task, data=DataConfig(source="data")), NewTask(**ASKED | asked), ALONE)
-    (name,) = config.task_names
+    (name,) = config.task.names
     return load_task(name, config.task.folders)
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli
 
+from afrieval.config.api_settings import Prices
 from afrieval.models.work import Amount
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.tools.plan.counting import BYTES_PER_TOKEN, Size
 from afrieval.tools.plan.plan import Estimate
-from afrieval.tools.plan.tables import TokenPrices, estimate_tables
+from afrieval.tools.plan.tables import estimate_tables
 
 SOME = ("--task.task_name", "afrixnli", "--task.languages", "yor,swa", "--task.prompts", "1,2", "--eval.num_fewshot", 2)
 FORMS = {"text": (), "generate": ("--task.answer_form", "generate")}
@@ -53,7 +54,7 @@ def test_costs_are_tokens_times_prices() -> None:
         Size("t", "yor", 1, 10, answers=Amount(10, 2_000_000, most=300_000)),
         Size("t", "hau", 1, 10, answers=Amount(10, 1_000_000, most=100_000)),
     ]
-    (table,) = estimate_tables(Estimate("m", sizes, 2, "it is not here"), TokenPrices(input=2.5, output=10))
+    (table,) = estimate_tables(Estimate("m", sizes, 2, "it is not here"), Prices(input=2.5, output=10))
     assert [row[-2:] for row in table.rows] == [[5.0, 3.0], [2.5, 1.0], [7.5, 4.0]]
     assert table.rows[-1][:-2] == ["total", "", 2, 20, 20, 3_000_000, None, 400_000]
     assert json.loads(table.to_pandas().to_json(orient="records"))[0]["prompt_cost"] == 5.0

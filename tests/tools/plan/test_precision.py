@@ -102,8 +102,3 @@ def test_wrong_options(cli: Cli, words: tuple[object, ...], error: str) -> None:
     done = cli("plan", "demo", *ALL, *words)
     assert done.code == 2
     assert error in done.err
-
-
-def test_no_request_is_sent_to_a_server(cli: Cli) -> None:
-    done = cli("plan", "gpt_4o", *ALL, "--precision", 2, "--calibrate")
-    assert done.code == 2 and "--calibrate would send requests to a server" in done.err

@@ -18,8 +18,7 @@ from afrieval.models.engine.memory_estimate import generated_bytes
 from afrieval.models.load import load_model
 from afrieval.models.work import Amount
 from afrieval.tools.plan.counting import Size, total
-from afrieval.tools.plan.fertility import Texts, _fertility
-from afrieval.tools.plan.plan import memory_of
+from afrieval.tools.plan.plan import Texts, _fertility, memory_table
 from afrieval.tools.plan.rates import Rate, hours, rate_of
 from afrieval.tools.plan.token_counts import token_counter
 
@@ -110,16 +109,16 @@ def test_weights_are_those_of_the_checkpoint(tmp_path: Path, dtype: str) -> None
 
 def test_memory_grows_with_what_is_asked(tmp_path: Path) -> None:
     lm = token_counter(ModelConfig(model_name=str(tiny_llama(tmp_path / "llama"))), EvalConfig())
-    assert memory_of(lm).passes == 0, "nothing was counted"
+    assert lm.passes == 0, "nothing was counted"
     taken = []
     for length in (50, 200):
         lm._loglikelihood_tokens([(None, [1] * length, [2, 3])])
-        taken.append(memory_of(lm))
+        taken.append(lm.passes or 0)
     lm._keep_largest(generated_bytes, 1, 64, 200, 50)
-    short, long, generated = [*taken, memory_of(lm)]
-    assert 0 < (short.passes or 0) < (long.passes or 0) < (generated.passes or 0)
-    assert long.total == long.weights + (long.passes or 0)
-    assert not long.quantised and long.dtype == "float32"
+    assert 0 < taken[0] < taken[1] < (lm.passes or 0)
+    table = memory_table(lm, "m")
+    assert [row[1] for row in table.rows[:3]] == [lm.weights, lm.passes, lm.weights + (lm.passes or 0)]
+    assert table.notes == [table.notes[0]] and table.notes[0].startswith("Weights are float32;")
 
 
 def test_hours_are_tokens_over_rates() -> None:

@@ -60,11 +60,6 @@ def test_rows_that_cannot_be_used(values: dict[str, str], expected: str, checkou
     assert errors[0].message.startswith(f"sheet.csv, row {number}, ") and expected in errors[0].message
 
 
-def test_all_rows_with_errors_are_named(checkout: Path, filled: Filled) -> None:
-    sheet = filled({TEMPLATE: "x", NEITHER: ""}, [])
-    assert len(read(checkout, sheet, "sheet.csv", DAY)[1]) == 2
-
-
 def test_a_sheet_without_a_name(checkout: Path, filled: Filled) -> None:
     with pytest.raises(UserError, match="names no reviewer"):
         read(checkout, filled({}, [TEMPLATE], reviewer=""), "sheet.csv", DAY)

@@ -8,7 +8,7 @@ from tests.conftest import ROOT
 from afrieval.tasks.prompts.reviews import used
 from afrieval.tasks.prompts.vocabulary import String, strings
 from afrieval.tools.review.generated import PAGES
-from afrieval.tools.review.shown_strings import examples, filled
+from afrieval.tools.review.sheet import examples, filled
 
 
 def string(id: str, text: str) -> String:

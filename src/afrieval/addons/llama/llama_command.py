@@ -94,7 +94,7 @@ def lm_eval_command(config: RunConfig, recipe: Recipe, tasks: Path) -> str:
     arguments = backend_of(model.model_type).arguments(model, evaluation)
     words = ["lm_eval", "--model", model.model_type, "--model_args"]
     words += [",".join(f"{key}={value}" for key, value in arguments.items() if value is not None)]
-    words += ["--tasks", ",".join(config.task_names), "--include_path", str(tasks.resolve())]
+    words += ["--tasks", ",".join(config.task.names), "--include_path", str(tasks.resolve())]
     # not into the run folder: lm_eval's sample files are named as a run's
     words += ["--batch_size", str(evaluation.batch_size), "--output_path", f"{config.run_dir}-lm_eval"]
     seeds = (evaluation.random_seed, evaluation.numpy_random_seed, evaluation.torch_random_seed)  # in lm_eval's order

@@ -14,7 +14,7 @@ from afrieval._util.files import read_bytes
 from afrieval._util.grouping import grouped
 from afrieval._util.schema import OpenLine, OpenMap, checked_line, validated_json
 from afrieval._util.terminal import note
-from afrieval.exchange.foreign_cells import Answered, Evaluated, RunReader, cell_of, id_number, is_mean
+from afrieval.exchange.foreign_cells import Answered, RunReader, cell_of, id_number, is_mean
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.identity import Kind
 from afrieval.results.run_files import RUN
@@ -198,24 +198,22 @@ def _cell(path: Path, header: Header) -> CellScores | str:
     args = task.get("task_args") or {}
     shots = next((args[name] for name in ("fewshot", "num_fewshot") if name in args), 0)
     return cell_of(
-        Evaluated(
-            program=PROGRAM,
-            task=task["task"].rpartition("/")[2],
-            model=task["model"],
-            shots=shots if isinstance(shots, int) and not isinstance(shots, bool) else 0,
-            answer_form="generate",
-            metric=name,
-            documents=[_answered(epochs[0], score) for epochs, score in documents if score is not None],
-            comparable_on={"task version": task.get("task_version")},
-            recorded_settings={
-                "versions": task.get("packages") or {},
-                "limit": config.get("limit"),
-                "epochs": config.get("epochs"),
-                "gen_kwargs": task.get("model_generate_config") or None,
-            },
-            path=path,
-            limited=limited,
-        )
+        program=PROGRAM,
+        task=task["task"].rpartition("/")[2],
+        model=task["model"],
+        shots=shots if isinstance(shots, int) and not isinstance(shots, bool) else 0,
+        answer_form="generate",
+        metric=name,
+        documents=[_answered(epochs[0], score) for epochs, score in documents if score is not None],
+        comparable_on={"task version": task.get("task_version")},
+        recorded_settings={
+            "versions": task.get("packages") or {},
+            "limit": config.get("limit"),
+            "epochs": config.get("epochs"),
+            "gen_kwargs": task.get("model_generate_config") or None,
+        },
+        path=path,
+        limited=limited,
     )
 
 

@@ -14,7 +14,6 @@ from afrieval._util.stamps import digest
 from afrieval._util.terminal import note
 from afrieval.exchange.foreign_cells import (
     Answered,
-    Evaluated,
     RunReader,
     cell_of,
     id_number,
@@ -141,30 +140,28 @@ def _cell(path: Path, name: str, shots: int, results: LightevalResults, model: s
     settings: Mapping[str, Any] = general.get("model_config") or {}
     generation = settings.get("generation_parameters") or {}
     return cell_of(
-        Evaluated(
-            program=PROGRAM,
-            task=name,
-            model=model,
-            shots=shots,
-            answer_form=form,
-            metric=metric,
-            documents=[_answered(detail, metric, generated) for detail in details],
-            comparable_on={
-                "task version": config.get("version"),
-                "few-shot rows": digest("\0".join(sorted(examples))) if shots else [],
-                "limit of answers": config.get("generation_size") if generated else None,
-            },
-            recorded_settings={
-                "dtype": settings.get("dtype"),
-                "batch_size": settings.get("batch_size"),
-                "versions": {"lighteval": general.get("lighteval_sha")},
-                "limit": general.get("max_samples"),
-                "gen_kwargs": {name: value for name, value in generation.items() if value is not None} or None,
-                "system text": settings.get("system_prompt"),
-            },
-            path=path,
-            limited="sample" if general.get("max_samples") else "all",  # it shuffles them
-        )
+        program=PROGRAM,
+        task=name,
+        model=model,
+        shots=shots,
+        answer_form=form,
+        metric=metric,
+        documents=[_answered(detail, metric, generated) for detail in details],
+        comparable_on={
+            "task version": config.get("version"),
+            "few-shot rows": digest("\0".join(sorted(examples))) if shots else [],
+            "limit of answers": config.get("generation_size") if generated else None,
+        },
+        recorded_settings={
+            "dtype": settings.get("dtype"),
+            "batch_size": settings.get("batch_size"),
+            "versions": {"lighteval": general.get("lighteval_sha")},
+            "limit": general.get("max_samples"),
+            "gen_kwargs": {name: value for name, value in generation.items() if value is not None} or None,
+            "system text": settings.get("system_prompt"),
+        },
+        path=path,
+        limited="sample" if general.get("max_samples") else "all",  # it shuffles them
     )
 
 

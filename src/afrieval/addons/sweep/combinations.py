@@ -109,7 +109,7 @@ def _check_options(options: dict[str, Any], file: YamlFile, key: str) -> None:
 def _check_folders(runs: list[SweepRun], path: Path) -> None:
     seen: dict[Path, SweepRun] = {}
     for run in runs:
-        form = run.config.task.answer_form or ("own" if run.config.task_names else "")  # the same for all of them
+        form = run.config.task.answer_form or ("own" if run.config.task.names else "")  # the same for all of them
         folder = default_folder(run.config, form=form)
         other = seen.setdefault(folder, run)
         if other is run:

@@ -80,9 +80,22 @@ def opened(folder: Path, jobs: Sequence[Job], settings: RayOptions) -> Iterator[
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # as in ray start, which asks for the token if there is one
     import ray
 
-    with _cluster(ray, address):
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    options = {} if address else {"include_dashboard": False}
+    if address:
+        _check_address(address)
+    try:  # without an address, it starts a cluster on this machine, which ends with the block
+        ray.init(address=address or "local", **QUIET, **options)
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as e:
+        why = next(iter(str(e).strip().splitlines()), type(e).__name__)
+        raise UserError(f"the Ray cluster {address or 'of this machine'} does not answer: {why}", CURE) from None
+    try:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)  # Ray has replaced it
         _check_room(ray.nodes(), jobs, cpus, grows=address is not None)
         yield RayExecutor(ray, folder.resolve(), cpus)
+    finally:
+        ray.shutdown()
 
 
 class RayExecutor:
@@ -142,26 +155,6 @@ def _check_address(address: str) -> None:
         socket.create_connection((host, int(port)), PATIENCE).close()
     except (OSError, OverflowError) as e:
         raise UserError(f"the Ray cluster {address} does not answer: {e}", CURE) from None
-
-
-@contextmanager
-def _cluster(ray: Any, address: str | None) -> Iterator[None]:
-    """Connects to a cluster, or starts one on this machine, which ends with the block."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    options = {} if address else {"include_dashboard": False}
-    if address:
-        _check_address(address)
-    try:
-        ray.init(address=address or "local", **QUIET, **options)
-    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as e:
-        reason = next(iter(str(e).strip().splitlines()), type(e).__name__)
-        raise UserError(f"the Ray cluster {address or 'of this machine'} does not answer: {reason}", CURE) from None
-    try:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)  # Ray has replaced it
-        yield
-    finally:
-        ray.shutdown()
 
 
 def _check_room(nodes: Sequence[dict[str, Any]], jobs: Sequence[Job], cpus: float, grows: bool) -> None:

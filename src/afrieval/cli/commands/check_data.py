@@ -9,7 +9,7 @@ from afrieval.analysis.verdicts import language_baselines
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.tasks import CheckDataCommand
 from afrieval.config.arguments import read_given, run_config
-from afrieval.config.settings import RunConfig
+from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.report.verdict_words import baseline_table
 from afrieval.tasks.data.baselines import FEWEST, store_baselines
 from afrieval.tasks.data.lock import read_lock
@@ -24,18 +24,14 @@ def main(argv: list[str]) -> int:
     options, settings = read_given(CheckDataCommand, argv, "check-data")
     config = run_config(settings, needs_model=False, needs_task=False)
     if options.baselines:
-        return _write_baselines(config, options)
+        specs = _tasks(config, lambda spec: spec.scoring.answer.has_choices and not spec.evals)
+        return _write_baselines(specs, config.task, config.data.source, options)
 
     tables, new = [], False
     for spec in _tasks(config, lambda spec: spec.parallel):
         languages = named_languages(spec, config.task)
-        checked = check_data(spec, config.data.source, read_lock())
-        for code in set(config.task.demanded) - checked.languages:
-            problem = f"{config.data.source} has no rows of {spec.name} for {code}"
-            raise UserError(problem, f"remove {code} from task.languages, or name another --data.source")
-        for line in checked.notes:
-            note(f"{spec.name}: {line}")
-        findings = [finding for finding in checked.findings if finding.language in languages]
+        findings = check_data(spec, config.data.source, read_lock(), config.task.demanded)
+        findings = [finding for finding in findings if finding.language in languages]
         tables.append(finding_table(spec.name, findings, options.rows))
         above = [of for of in language_baselines(spec, languages, config.data.source, read_lock()) if of.above]
         tables += [baseline_table(spec.name, above)] if above else []
@@ -44,12 +40,11 @@ def main(argv: list[str]) -> int:
     return int(new)
 
 
-def _write_baselines(config: RunConfig, options: CheckDataCommand) -> int:
+def _write_baselines(specs: list[TaskSpec], task: TaskConfig, source: str, options: CheckDataCommand) -> int:
     """Prints the baselines of tasks, and stores them in the tasks' folders; returns the exit code."""
     tables = []
-    for spec in _tasks(config, lambda spec: spec.scoring.answer.has_choices and not spec.evals):
-        languages = named_languages(spec, config.task)
-        if not (baselines := language_baselines(spec, languages, config.data.source, read_lock())):
+    for spec in specs:
+        if not (baselines := language_baselines(spec, named_languages(spec, task), source, read_lock())):
             note(f"{spec.name}: no rows, or answers that are not choices")
             continue
         tables.append(baseline_table(spec.name, baselines))
@@ -63,7 +58,7 @@ def _write_baselines(config: RunConfig, options: CheckDataCommand) -> int:
 
 def _tasks(config: RunConfig, checked: Callable[[TaskSpec], object]) -> list[TaskSpec]:
     """Returns the named tasks, or all that can be checked and whose data the source has."""
-    if config.task_names:
+    if config.task.names:
         specs = chosen_tasks(config)
         for spec in specs:
             check_source(spec, config.data.source)

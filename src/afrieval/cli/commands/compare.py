@@ -3,9 +3,8 @@
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
-from afrieval.analysis.published import check_published
-from afrieval.analysis.published_comparison import all_as_published
-from afrieval.analysis.published_evaluations import evaluated
+from afrieval.analysis.published import all_as_published, check_published
+from afrieval.analysis.published_evaluations import has_evals
 from afrieval.analysis.run_contrasts import all_contrasts, average_differences, check_compared
 from afrieval.analysis.suites import suite_averages
 from afrieval.cli.commands.outputs import write_tables
@@ -41,7 +40,7 @@ def main(argv: list[str]) -> None:
     units = selected([*inputs.run_cells, *inputs.foreign], "task", options.tasks, lambda cell: cell.task)
     units = selected(units, "language", options.languages, lambda cell: cell.language)
     contrasts = all_contrasts(units, inputs.foreign, options.contrast, options.seed)
-    of_meta = [] if options.metric else evaluated(units)
+    of_meta = [] if options.metric else [unit for unit in units if has_evals(unit)]
     if units and (options.contrast or not of_meta):
         folders = {cell.folder for cell in units}
         check_compared(contrasts, units, needed=len(folders) > 1 or bool(options.contrast))

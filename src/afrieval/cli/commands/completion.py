@@ -4,10 +4,9 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 
 from afrieval._util.terminal import say
-from afrieval.cli.declarations.shell import CompletionCommand
+from afrieval.cli.declarations.exchange import CompletionCommand
 from afrieval.config.arguments import daily_of, read_options, sections_of
 from afrieval.config.commands import Command
-from afrieval.config.options import Option
 
 
 def main(argv: list[str]) -> None:
@@ -30,14 +29,10 @@ def parser_of(entries: Mapping[str, Command]) -> ArgumentParser:
         for option in (option for options in sections_of(command.kind, refused=False).values() for option in options):
             options[option.word or option.flag.replace("_", "-")] = option
         for flag, option in options.items():
-            _add(of_command, flag, option)
+            choices = option.choices or (["true", "false"] if bool in option.types else None)
+            text = option.help.partition(". ")[0].replace("%", "%%")
+            if option.word:
+                of_command.add_argument(option.name, nargs="*", choices=choices, help=text)
+            else:
+                of_command.add_argument(flag, choices=choices, help=text)
     return parser
-
-
-def _add(parser: ArgumentParser, flag: str, option: Option) -> None:
-    choices = option.choices or (["true", "false"] if bool in option.types else None)
-    text = option.help.partition(". ")[0].replace("%", "%%")
-    if option.word:
-        parser.add_argument(option.name, nargs="*", choices=choices, help=text)
-    else:
-        parser.add_argument(flag, choices=choices, help=text)

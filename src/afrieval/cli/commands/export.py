@@ -18,6 +18,11 @@ from afrieval.exchange.tidy import write_tidy
 from afrieval.tasks.declaration.selection import named_folders
 
 TASKS = "harness"
+WRITERS = {
+    "every-eval-ever": write_records,
+    "harness-results": write_harness_results,
+    "huggingface-eval-yaml": write_eval_results,
+}
 
 
 def main(argv: list[str]) -> None:
@@ -34,30 +39,22 @@ def main(argv: list[str]) -> None:
     if not options.run:
         raise UserError(f"--to {options.to} needs a run", "give --run FOLDER")
     with filled(folder):
-        paths = _written(options.to, folder, [user_path(run) for run in options.run], config.reference)
+        runs = [user_path(run) for run in options.run]
+        if options.to in EXPORTERS:
+            paths = EXPORTERS[options.to](runs, folder, config.reference)
+        else:
+            paths = WRITERS.get(options.to, partial(write_tidy, form=options.to))(stored_runs(runs), folder)
     for path in paths:
         say(f"wrote {shortened(one_line(path), LINE)}")
-
-
-def _written(to: str, folder: Path, runs: list[Path], reference: dict[str, str]) -> list[Path]:
-    """Writes results of runs, and returns the files or folders to name."""
-    if to in EXPORTERS:
-        return EXPORTERS[to](runs, folder, reference)
-    writers = {
-        "every-eval-ever": write_records,
-        "harness-results": write_harness_results,
-        "huggingface-eval-yaml": write_eval_results,
-    }
-    return writers.get(to, partial(write_tidy, form=to))(stored_runs(runs), folder)
 
 
 def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
     for name, value in (("run", runs), ("reference", config.reference)):
         if value:
             raise UserError(f"--{name} has no effect with --to harness", "leave it out")
-    if config.wants_harness:
+    if config.task.wants_harness:
         raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
-    if config.asks_memorisation:
+    if MEMORISATION in config.task.names:
         raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
 
     from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions  # needs lm_eval itself

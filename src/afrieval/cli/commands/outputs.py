@@ -6,7 +6,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note, say
 from afrieval._util.whole_files import write_output
-from afrieval.config.shared_options import TableFiles
+from afrieval.config.options import TableFiles
 from afrieval.report.columns import with_all_columns
 from afrieval.report.formats import csv_files, show_tables, write
 from afrieval.report.table import Table

@@ -6,8 +6,8 @@ from afrieval._util.terminal import note, one_line, say
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.running import PlanCommand
 from afrieval.config.arguments import read_given, run_config
+from afrieval.config.options import TableFiles
 from afrieval.config.settings import RunConfig
-from afrieval.config.shared_options import TableFiles
 from afrieval.exchange.discovery import read_inputs
 from afrieval.models.registry import backend_of
 from afrieval.run.evaluate import missing_cells

@@ -4,7 +4,7 @@ from afrieval._util.terminal import note
 from afrieval.cli.declarations.running import PreviewCommand
 from afrieval.config.arguments import read_given, run_config
 from afrieval.report.previews import show
-from afrieval.run.plan import plan
+from afrieval.run.session import plan
 
 
 def main(argv: list[str]) -> None:

@@ -4,9 +4,8 @@ from afrieval._util.terminal import note, one_line
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.running import RaceCommand
 from afrieval.config.arguments import read_given
-from afrieval.tools.race.race_loop import run_race
+from afrieval.tools.race.race_loop import looks_table, race_table, run_race
 from afrieval.tools.race.setup import race_setup
-from afrieval.tools.race.tables import looks_table, race_table
 
 
 def main(argv: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Options of the commands that pass runs and tasks on."""
+"""Options of the commands that pass runs and tasks on, and what a shell needs to know of all commands."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -74,3 +74,18 @@ class CheckRunsCommand(Options):
     output: Folder | None = None
     """New or empty folder to write copies of the runs to, without questions, prompts, right answers and names of people
     who rated answers, and to check instead; -o is short for it. Default: none."""
+
+
+@dataclass(frozen=True)
+class CompletionCommand(Options):
+    """Prints a script that completes commands, options and the words that they take, in bash or zsh.
+
+    docs/installing.md says where a shell looks for it.
+
+    Examples:
+        afrieval completion bash
+        afrieval completion zsh
+    """
+
+    shell: Annotated[Literal["bash", "zsh"], Word("{bash,zsh}")]
+    """The shell."""

@@ -7,9 +7,19 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import Gt
 
 from afrieval._util.schema import NotNegative, Positive
-from afrieval.config.options import File, Folder, Metavar, Options, Repeated, RunOptions, Word
+from afrieval.config.options import (
+    File,
+    Folder,
+    Metavar,
+    ModelAndTasks,
+    NewTask,
+    Options,
+    Repeated,
+    RunOptions,
+    TableFiles,
+    Word,
+)
 from afrieval.config.settings import Points
-from afrieval.config.shared_options import ModelAndTasks, NewTask, TableFiles
 
 
 @dataclass(frozen=True, kw_only=True)

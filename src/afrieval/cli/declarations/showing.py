@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 from afrieval._util.schema import Positive, Seed
 from afrieval.cli.declarations.running import AllMetrics
-from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, Word
-from afrieval.config.shared_options import TableFiles
+from afrieval.config.options import File, Folder, Metavar, Options, References, Repeated, TableFiles, Word
 
 Dimension = Literal["prompt_language", "prompt", "model", "shots", "answer_form", "language"]
 Grouping = Literal["Africa", "family", "script", "region"]

@@ -5,7 +5,6 @@ import inspect
 import math
 import textwrap
 from collections.abc import Sequence
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -46,7 +45,7 @@ class HarnessBackend(Backend):
 
     def __init__(self, name: str, registered: Sequence[str] = ()):
         super().__init__(name)
-        self._registered = tuple(registered)
+        self._registered = registered
 
     def load(self, config: ModelConfig, evaluation: EvalConfig, processes: Processes) -> LanguageModel:
         """Returns the model as the harness has it.
@@ -160,7 +159,6 @@ def _tokenizer_backend(config: ModelConfig, kind: Any) -> str | None:
     return config.backend_args.get("tokenizer_backend", default)
 
 
-@cache
 def _does(kind: Any, name: str) -> bool:
     """Returns whether a class has a method that does more than raise an error."""
     method = getattr(kind, name, None)

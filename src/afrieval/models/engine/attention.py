@@ -64,7 +64,7 @@ class Tile(NamedTuple):
     Attributes:
         queries: counted from the first of the pass.
         keys: counted from the first in the buffers of a layer.
-        mask: what is added to scores, [1, 1, queries, keys].
+        mask: what is added to scores, [1, 1, queries, keys], or of slots of a cache, [slots, 1, 1, keys].
         causal: whether the keys belong to the queries, each of which sees its own and the keys before.
     """
 

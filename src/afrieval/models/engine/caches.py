@@ -133,9 +133,7 @@ class Layout:
 class SlotLayer(_FixedLayer):
     """One layer's keys and values, each written to its place."""
 
-    def __init__(self, room: int):
-        super().__init__(room)
-        self.positions = torch.empty(0, dtype=torch.long)
+    positions: Tensor
 
     def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         """Writes the keys and values of new tokens, and returns the keys and values of all places."""

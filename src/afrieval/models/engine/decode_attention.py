@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from itertools import starmap
 
 import torch
 from torch import Tensor
@@ -10,24 +10,9 @@ from torch import Tensor
 from afrieval.models.engine.attention import Part, Tile, additive, attend, merged, share_left
 from afrieval.models.engine.caches import SHARED, Layout, Segment
 
-
-class TokenRun(NamedTuple):
-    """Single tokens of slots that follow each other.
-
-    Attributes:
-        queries: counted from the first of the pass.
-        slots: one for each.
-        length: keys of the slots that are looked at.
-        mask: what is added to scores, [slots, 1, 1, length]; None if all keys are seen.
-    """
-
-    queries: slice
-    slots: slice
-    length: int
-    mask: Tensor | None
-
-
-Plan = tuple[Tile | None, Sequence[TokenRun], Sequence[Sequence[Tile]]]
+# What tokens look at: the shared beginning, if they do; single tokens of slots that follow each other, the same keys of
+# each of these slots; and other tokens, keys of their own place.
+Plan = tuple[Tile | None, Sequence[tuple[slice, Tile]], Sequence[Sequence[Tile]]]
 
 
 class DecodePass:
@@ -76,7 +61,7 @@ class DecodePass:
         return partial(attention, self.layout, *self.plan(window, dtype, device))
 
     def plan(self, window: int, dtype: torch.dtype, device: torch.device) -> Plan:
-        """Returns what the tokens look at: the shared beginning, if they do, and keys of their own slots or places."""
+        """Returns what the tokens look at."""
         alone = sum(len(s.tokens) == 1 and s.slot != SHARED for s in self.segments)
         runs = [*self._runs(self.segments[:alone], window, dtype, device)]
         first, owns = alone, []
@@ -100,7 +85,8 @@ class DecodePass:
 
     def _runs(
         self, alone: Sequence[Segment], window: int, dtype: torch.dtype, device: torch.device
-    ) -> Iterator[TokenRun]:
+    ) -> Iterator[tuple[slice, Tile]]:
+        """Yields slots that follow each other, and the keys of each that its single token looks at."""
         begin = 0
         for end in range(1, len(alone) + 1):
             if end < len(alone) and alone[end].slot == alone[end - 1].slot + 1:
@@ -112,7 +98,7 @@ class DecodePass:
             all_seen = (not window or length <= window) and all(s.before == length - 1 for s in alone[begin:end])
             mask = None if all_seen else additive(seen, dtype)[:, None, None]
             slot = alone[begin].slot
-            yield TokenRun(slice(begin, end), slice(slot, slot + end - begin), length, mask)
+            yield slice(slot, slot + end - begin), Tile(slice(begin, end), slice(0, length), mask)
             begin = end
 
     def _own(self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device) -> list[Tile]:
@@ -133,7 +119,7 @@ class DecodePass:
 def attention(
     layout: Layout,
     shared: Tile | None,
-    runs: Sequence[TokenRun],
+    runs: Sequence[tuple[slice, Tile]],
     owns: Sequence[Sequence[Tile]],
     query: Tensor,
     key: Tensor,
@@ -153,13 +139,13 @@ def attention(
         """Returns keys or values by slot, [slots, key heads, room, d]."""
         return states[0, :, layout.shared :].unflatten(1, (layout.slots, layout.room)).transpose(0, 1)
 
-    def in_run(run: TokenRun) -> Part:
-        k, v = (of_slots(states)[run.slots, :, : run.length] for states in (key, value))
-        q = query[0, :, run.queries].transpose(0, 1)[:, :, None]
-        output, lse = attend(q, k, v, scale=scale, mask=run.mask, softcap=softcap)
+    def in_run(slots: slice, tile: Tile) -> Part:
+        k, v = (of_slots(states)[slots, :, tile.keys] for states in (key, value))
+        q = query[0, :, tile.queries].transpose(0, 1)[:, :, None]
+        output, lse = attend(q, k, v, scale=scale, mask=tile.mask, softcap=softcap)
         return output.transpose(0, 2), lse.transpose(0, 2)
 
-    partial_outputs = [*map(in_run, runs), *(merged(map(seen, tiles)) for tiles in owns)]
+    partial_outputs = [*starmap(in_run, runs), *(merged(map(seen, tiles)) for tiles in owns)]
     parts = [(torch.cat([o for o, _ in partial_outputs], dim=2), torch.cat([lse for _, lse in partial_outputs], dim=2))]
     if shared is not None:
         parts.append(seen(shared))

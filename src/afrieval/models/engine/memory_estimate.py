@@ -5,8 +5,9 @@ import logging
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import wraps
 from itertools import chain
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 import torch
@@ -23,6 +24,7 @@ from afrieval.models.engine.padded import passes
 from afrieval.models.engine.requests import EngineModel, TokenRequest
 from afrieval.models.engine.tree_attention import VisibleKeys
 
+P = ParamSpec("P")
 Bytes = dict[torch.device, int]
 torch_log = logging.getLogger("torch._subclasses.fake_tensor")
 
@@ -94,7 +96,18 @@ def _fake(fake: FakeTensorMode, weight: Tensor, device: torch.device) -> Tensor:
         )
 
 
-def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, vocabulary: bool = False) -> Bytes:
+def measured(work: Callable[Concatenate[Any, P], None]) -> Callable[Concatenate[EngineModel, P], Bytes]:
+    """Makes some work of a model return how many bytes it takes at most, by device."""
+
+    @wraps(work)
+    def estimate(lm: EngineModel, /, *args: P.args, **kwargs: P.kwargs) -> Bytes:
+        return footprint(lm, lambda stand_in: work(stand_in, *args, **kwargs))
+
+    return estimate
+
+
+@measured
+def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, vocabulary: bool = False) -> None:
     """Returns how many bytes the engine takes for a pack when its cache is full, the cache included.
 
     Args:
@@ -105,18 +118,12 @@ def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, 
         branch: tokens of the pack that follow each other, such as a question.
         vocabulary: whether mean and variance over the vocabulary are wanted too.
     """
-    view = _view(room, pack, branch)
-    cached, depth = view.cached, view.depth
-
-    def work(lm: EngineModel) -> None:
-        cache = BufferCache(layers(lm.model), room)
-        for layer in cache.layers:
-            layer.length = cached
-        tokens, positions = torch.zeros(pack, dtype=torch.long), torch.from_numpy(depth[cached:])
-        logits = Forward(lm, cache)(tokens.to(lm.device), positions.to(lm.device), view, [*range(scored)])
-        on_device(lm, logits, np.zeros(scored, dtype=np.int64), np.arange(scored), vocabulary)
-
-    return footprint(lm, work)
+    view, cache = _view(room, pack, branch), BufferCache(layers(lm.model), room)
+    for layer in cache.layers:
+        layer.length = view.cached
+    tokens, positions = torch.zeros(pack, dtype=torch.long), torch.from_numpy(view.depth[view.cached :])
+    logits = Forward(lm, cache)(tokens.to(lm.device), positions.to(lm.device), view, [*range(scored)])
+    on_device(lm, logits, np.zeros(scored, dtype=np.int64), np.arange(scored), vocabulary)
 
 
 def _view(room: int, pack: int, branch: int) -> VisibleKeys:
@@ -138,28 +145,23 @@ def _view(room: int, pack: int, branch: int) -> VisibleKeys:
     return VisibleKeys(node, end, depth, cached)
 
 
-def batch_bytes(lm: EngineModel, requests: list[TokenRequest]) -> Bytes:
+@measured
+def batch_bytes(lm: EngineModel, requests: list[TokenRequest]) -> None:
     """Returns how many bytes an encoder-decoder takes for requests that the engine answers at a time."""
-
-    def work(lm: EngineModel) -> None:
-        for logits, tokens, where, _ in passes(lm, requests):
-            on_device(lm, logits, tokens, where)
-
-    return footprint(lm, work)
+    for logits, tokens, where, _ in passes(lm, requests):
+        on_device(lm, logits, tokens, where)
 
 
-def plain_bytes(lm: EngineModel, rows: int, longest: int) -> Bytes:
+@measured
+def plain_bytes(lm: EngineModel, rows: int, longest: int) -> None:
     """Returns how many bytes the harness takes for a batch of likelihoods."""
-
-    def work(lm: Any) -> None:
-        ids = torch.zeros(rows, longest, dtype=torch.long, device=lm.device)
-        further = () if lm.backend == "causal" else (torch.ones_like(ids), ids[:, :1])
-        torch.log_softmax(lm._model_call(ids, *further), dim=-1, dtype=lm.softmax_dtype)
-
-    return footprint(lm, work)
+    ids = torch.zeros(rows, longest, dtype=torch.long, device=lm.device)
+    further = () if lm.backend == "causal" else (torch.ones_like(ids), ids[:, :1])
+    torch.log_softmax(lm._model_call(ids, *further), dim=-1, dtype=lm.softmax_dtype)
 
 
-def slots_bytes(lm: EngineModel, shared: int, slots: int, room: int, pack: int) -> Bytes:
+@measured
+def slots_bytes(lm: EngineModel, shared: int, slots: int, room: int, pack: int) -> None:
     """Returns how many bytes the engine takes for answers that it generates side by side.
 
     Args:
@@ -171,32 +173,25 @@ def slots_bytes(lm: EngineModel, shared: int, slots: int, room: int, pack: int) 
     """
     layout, n = Layout(shared, slots, room), min(room, max(1, pack // slots))
     steps = DecodePass(layout, [Segment(i, room - n, [0] * n) for i in range(slots)])
-
-    def work(lm: EngineModel) -> None:
-        tokens, depth, positions = torch.tensor([steps.tokens, steps.depth, steps.cache_index], device=lm.device)
-        cache = SlotCache(layers(lm.model), layout.size)
-        cache.write_at(positions)
-        Forward(lm, cache)(tokens, depth, steps, [*range(n - 1, slots * n, n)]).float()
-
-    return footprint(lm, work)
+    tokens, depth, positions = torch.tensor([steps.tokens, steps.depth, steps.cache_index], device=lm.device)
+    cache = SlotCache(layers(lm.model), layout.size)
+    cache.write_at(positions)
+    Forward(lm, cache)(tokens, depth, steps, [*range(n - 1, slots * n, n)]).float()
 
 
-def generated_bytes(lm: EngineModel, rows: int, prompt: int, steps: int) -> Bytes:
+@measured
+def generated_bytes(lm: EngineModel, rows: int, prompt: int, steps: int) -> None:
     """Returns how many bytes transformers takes for a batch of generated answers."""
-
-    def work(lm: EngineModel) -> None:
-        ids, mask = (torch.full((rows, prompt), value, dtype=torch.long, device=lm.device) for value in (0, 1))
-        with inference(lm):
-            if lm.backend == "seq2seq":
-                states = lm.model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
-                lm.model.get_decoder()(input_ids=ids.new_zeros(rows, steps), encoder_hidden_states=states)
-                return
-            name = cache_name(lm.model)
-            cache = getattr(lm.model(input_ids=ids, use_cache=True, logits_to_keep=1), name)
-            for i, layer in enumerate(cache.layers):
-                if layer.is_initialized:
-                    shape = rows, layer.keys.shape[1], steps
-                    cache.update(*(x.new_empty(*shape, x.shape[3]) for x in (layer.keys, layer.values)), i)
-            lm.model(input_ids=ids[:, :1], use_cache=True, **{name: cache})
-
-    return footprint(lm, work)
+    ids, mask = (torch.full((rows, prompt), value, dtype=torch.long, device=lm.device) for value in (0, 1))
+    with inference(lm):
+        if lm.backend == "seq2seq":
+            states = lm.model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
+            lm.model.get_decoder()(input_ids=ids.new_zeros(rows, steps), encoder_hidden_states=states)
+            return
+        name = cache_name(lm.model)
+        cache = getattr(lm.model(input_ids=ids, use_cache=True, logits_to_keep=1), name)
+        for i, layer in enumerate(cache.layers):
+            if layer.is_initialized:
+                shape = rows, layer.keys.shape[1], steps
+                cache.update(*(x.new_empty(*shape, x.shape[3]) for x in (layer.keys, layer.values)), i)
+        lm.model(input_ids=ids[:, :1], use_cache=True, **{name: cache})

@@ -25,7 +25,6 @@ NEEDED = {
     "logits_to_keep": "gives logits for all positions only",
 }
 DROPS = "drops tokens where many are computed at once (expert_capacity)"
-MOVING_ROPES = ("dynamic", "longrope")
 HARMLESS = {
     "bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "max_length",
     "do_sample", "temperature", "top_k", "top_p", "min_p", "typical_p", "use_cache", "cache_implementation",
@@ -72,7 +71,7 @@ def _decoder_obstacle(inner: Any, attention: str) -> str | None:
         return f"uses {config._attn_implementation}, which takes no masks of ours"
     ropes = getattr(config, "rope_parameters", None) or {}
     nested = [rope for rope in ropes.values() if isinstance(rope, dict)]  # some models have one for each kind of layer
-    if moving := {str(rope.get("rope_type", "default")) for rope in nested or [ropes]} & set(MOVING_ROPES):
+    if moving := {str(rope.get("rope_type", "default")) for rope in nested or [ropes]} & {"dynamic", "longrope"}:
         return f"has positions that depend on the length of the whole prompt ({moving.pop()})"
     return None
 

@@ -22,7 +22,6 @@ from afrieval.models.openai.failure import CHECK, FILTERED, NO_QUOTA, Failure, s
 from afrieval.models.openai.settings import address, is_here, is_openai, key_of, without_key
 
 OVERLOADED = (429, 503, 529)
-STOPS = (*FILTERED, *NO_QUOTA)  # codes that say more than the status
 CONNECT = 10.0  # seconds until an address without a server is given up
 LARGEST = 2**26  # bytes of a response, which is text
 RATIO = 1000  # of compressed text; gzip can hide a thousand bytes in one
@@ -99,7 +98,8 @@ class Client:
         flagged = FILTERED[0] if isinstance(more, dict) and "flagged_input" in more else None
         codes = [error.get("code"), error.get("type"), inner.get("code") if isinstance(inner, dict) else flagged]
         texts = [code for code in codes if isinstance(code, str)]
-        code = next((code for code in texts if code in STOPS), texts[0] if texts else "")
+        telling = (code for code in texts if code in (*FILTERED, *NO_QUOTA))  # which say more than the status
+        code = next(telling, texts[0] if texts else "")
         return Failure(
             self._line(str(error.get("message") or _text(response))),
             status=status,

@@ -61,17 +61,17 @@ def generated(response: Mapping[str, Any]) -> Generated:
     choice = choice_of(response)
     stated = choice.get("message")
     message = stated if isinstance(stated, dict) else {"content": choice.get("text")}
-    text, refusal = _text(message.get("content"), "an answer"), _text(message.get("refusal"), "a refusal")
     content = message.get("content")
-    parts = [part.get("thinking") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    text, refusal = _text(content, "an answer"), _text(message.get("refusal"), "a refusal")
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     thinking = next(filter(None, (_joined(message.get(name)) for name in THINKING)), "")
-    thinking = thinking or "".join(_joined(part) or "" for part in parts)
+    thinking = thinking or "".join(_joined(part.get("thinking")) or "" for part in parts)
     incomplete = response.get("incomplete_details")
     stated_ends = [choice.get(name) for name in ("finish_reason", "native_finish_reason", "stop_reason")]
     stated_ends += [response.get("stop_reason"), incomplete.get("reason") if isinstance(incomplete, dict) else None]
     reasons = [reason for reason in stated_ends if isinstance(reason, str)]
-    # an answer ended at its limit if the server says so anywhere
-    ended = next((reason for reason in reasons if is_cut({"finish_reason": reason})), reasons[0] if reasons else "")
+    at_limit = (reason for reason in reasons if is_cut({"finish_reason": reason}))  # if the server says so anywhere
+    ended = next(at_limit, reasons[0] if reasons else "")
     details: Details = {"finish_reason": valid(ended)} if ended else {}
     details |= {"model": valid(served)} if isinstance(served := response.get("model"), str) else {}
     details |= {"thinking": thinking} if thinking else {}
@@ -98,7 +98,6 @@ def _joined(content: Any) -> str | None:
     return valid("".join(texts)) if all(isinstance(text, str) for text in texts) else None
 
 
-MILLION = 1_000_000
 MOST = 10**9  # tokens of a request that are believed
 
 
@@ -124,7 +123,7 @@ class Usage:
             return None
         cached = prices.input if prices.cached_input is None else prices.cached_input
         fresh = max(self.prompt - self.cached, 0)
-        return (fresh * prices.input + self.cached * cached + self.completion * prices.output) / MILLION
+        return (fresh * prices.input + self.cached * cached + self.completion * prices.output) / 1_000_000
 
     @property
     def details(self) -> Details:

@@ -172,10 +172,7 @@ class QueuedRequest:
 
 
 Keep = Callable[[QueuedRequest, Sequence[Any], Details], Sequence[QueuedRequest]]
-
-
-class _NoRoom(Exception):
-    """A request may exceed a ceiling now; it may not later, if those in flight cost less than they may."""
+Running = dict["asyncio.Task[Sequence[QueuedRequest] | None]", QueuedRequest]
 
 
 class Asking:
@@ -196,12 +193,19 @@ class Asking:
         Raises:
             UserError: for a ceiling, or the first request without an answer, once those in flight have theirs.
         """
-        self._ends, running = False, dict[asyncio.Task[Sequence[QueuedRequest]], QueuedRequest]()
+        self._ends, running = False, Running()
         self._too_long = []
         async with Client(self._api) as client:
             try:
                 await self._ask(client, deque(jobs), running, keep)
-                self._keep_too_long(keep)
+                for job, failure in self._too_long:
+                    try:
+                        answer = job.parse(failure.response)
+                    except Failure:  # likelihoods of whole texts cannot be compared if some are missing
+                        raise failure from None
+                    if not self.budget.has_answers:
+                        raise failure
+                    keep(job, answer, {**NOTHING.details, "requests": job.sent})
             except Failure as failure:
                 self._ends = True
                 for task, job in running.items():
@@ -214,21 +218,11 @@ class Asking:
                     task.cancel()
                 await asyncio.gather(*running, return_exceptions=True)
 
-    def _keep_too_long(self, keep: Keep) -> None:
-        for job, failure in self._too_long:
-            try:
-                answer = job.parse(failure.response)
-            except Failure:  # likelihoods of whole texts cannot be compared with those of others if some are missing
-                raise failure from None
-            if not self.budget.has_answers:
-                raise failure
-            keep(job, answer, {**NOTHING.details, "requests": job.sent})
-
     async def _ask(
         self,
         client: Client,
         waiting: deque[QueuedRequest],
-        running: dict[asyncio.Task[Sequence[QueuedRequest]], QueuedRequest],
+        running: Running,
         keep: Keep,
     ) -> None:
         blocked = False
@@ -239,17 +233,18 @@ class Asking:
             if not running:
                 raise self.budget.exhausted(waiting[0].worst)
             done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            crowded = [(running.pop(task), task) for task in done if isinstance(task.exception(), _NoRoom)]
-            waiting.extendleft(job for job, _ in crowded)
+            crowded = [task for task in done if not task.exception() and task.result() is None]
+            waiting.extendleft(running.pop(task) for task in crowded)
             for task in done & running.keys():
                 del running[task]
-                waiting.extendleft(reversed(task.result()))
+                waiting.extendleft(reversed(task.result() or ()))
             blocked = len(crowded) == len(done)
 
-    async def _answer(self, client: Client, job: QueuedRequest, keep: Keep) -> Sequence[QueuedRequest]:
-        """Sends a request, again after failures that may pass, and hands over its answers.
+    async def _answer(self, client: Client, job: QueuedRequest, keep: Keep) -> Sequence[QueuedRequest] | None:
+        """Sends a request, again after failures that may pass, and hands over its answers; returns those that follow.
 
-        All clients wait for random times, so that they do not come back together.
+        All clients wait for random times, so that they do not come back together. None is for a request that may exceed
+        a ceiling now; it may not later, if those in flight cost less than they may.
         """
         repeated = 0
         while True:
@@ -271,13 +266,13 @@ class Asking:
                 most = min(FIRST_WAIT * 2**repeated, LONGEST_WAIT)
                 await sleep((failure.wait or 0.0) + self._draw.uniform(0, most))
             repeated += 1
-        return keep(job, *answered)
+        return keep(job, *answered) if answered else None
 
-    async def _try(self, client: Client, job: QueuedRequest) -> tuple[Sequence[Any], Details]:
-        """Sends a request once, or again if the server refuses a parameter."""
+    async def _try(self, client: Client, job: QueuedRequest) -> tuple[Sequence[Any], Details] | None:
+        """Sends a request once, or again if the server refuses a parameter; returns None if it may exceed a ceiling."""
         while True:
             if not self.budget.fits(job.worst):
-                raise _NoRoom
+                return None
             begun, payload = self._pace.round, self._dialect.spoken(job.payload)
             self.budget.send(job.worst)
             job.sent += 1

@@ -178,7 +178,7 @@ def model_page(board: Leaderboard, name: str) -> bytes:
         if any(model.name == name for model in task.entries)
     ]
     tables = [means, *tables] if means else tables
-    records, others = board.records.get(name, []), board.settings.get(name, [])
+    records, others = board.results.records.get(name, []), board.results.settings.get(name, [])
     settings = tables_html([Charted(table, []) for table in record_tables(records, others)], up)
     views = [
         View("scores", "Scores", tables_html([Charted(table, []) for table in tables], up)),
@@ -196,7 +196,7 @@ def index(board: Leaderboard, data: Iterable[str]) -> bytes:
     counts = [counted(board.model_names, "model"), counted(board.tasks, "task"), counted(codes, "language")]
     items = Markup("").join(Markup("<li>{}</li>").format(link(name, name)) for name in data)
     files = Markup("<section><h3>All numbers as files</h3><ul>{}</ul></section>").format(items)
-    left_out = table_html(left_out_table(board.left_out)) if board.left_out else ""
+    left_out = table_html(left_out_table(board.results.left_out)) if board.results.left_out else ""
     named = {average.name: [average] for average in board.averages if average.name in RULES}
     named |= {"families": [average for average in board.averages if average.name not in RULES]}
     titles = {"suite": "Average", "afrobench": "AfroBench's average", "families": "By family"}
@@ -224,7 +224,7 @@ def site(board: Leaderboard) -> dict[str, bytes]:
         "tasks": [table for name, means in board.means.items() if (table := task_table(means, tasks[name]))],
         "languages": [best_table(list(board.languages.values()), board.tasks)] if board.languages else [],
         "scores": [pair_table(of_pair, tasks[task], code) for (task, code), of_pair in board.pairs.items()],
-        "left-out": [left_out_table(board.left_out)] if board.left_out else [],
+        "left-out": [left_out_table(board.results.left_out)] if board.results.left_out else [],
     }
     for name, tables in files.items():
         if tables:

@@ -14,8 +14,7 @@ from afrieval.analysis.suites import suite_averages
 from afrieval.report.boards import doubts_of, titles
 from afrieval.report.comparable_scores import ComparableScores
 from afrieval.report.html.frame import filter_attributes, link
-from afrieval.report.html.matrix import EMPTY, MatrixCell, MatrixRow, by_family, family_and_name, matrix
-from afrieval.report.html.tables import Links
+from afrieval.report.html.tables import EMPTY, Links, MatrixCell, MatrixRow, by_family, family_and_name, matrix
 from afrieval.report.score_tables import DEFECTIVE, WRITTEN, doubts, note_on, unranked_notes, unreviewed_of
 from afrieval.report.values import SHARE, Bounds, language_names, shown_interval, shown_rank, shown_score
 from afrieval.results.cell_scores import CellScores
@@ -110,7 +109,7 @@ def _is_highest(row: Standing[S], board: Board[S]) -> bool:
 
 
 def _mark(row: Standing[S], is_best: bool) -> str:
-    """Returns one of `matrix.SIGNS`; empty for scores that are not above what takes no reading."""
+    """Returns one of `tables.SIGNS`; empty for scores that are not above what takes no reading."""
     return "" if row.floor else "best" if is_best else "alike" if row.may_be_best else ""
 
 

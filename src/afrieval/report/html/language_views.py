@@ -11,12 +11,11 @@ from afrieval.analysis.selected_samples import MOST, ShownDocuments, selections
 from afrieval.analysis.subgroups import CONFUSION
 from afrieval.analysis.tokenizer import fertilities
 from afrieval.analysis.verdicts import by_quality
-from afrieval.report.comparison import breakdown_tables, metrics_of
+from afrieval.report.comparison import breakdown_tables
 from afrieval.report.html.charts import CHANCE, PROMPTS, UNREAD, ChartRow, chance_line, chart_column, named_points
 from afrieval.report.html.frame import filter_attributes, fragment
-from afrieval.report.html.matrix import family_and_name
 from afrieval.report.html.sample_views import RULE, samples_html
-from afrieval.report.html.tables import by_prompts, table_html
+from afrieval.report.html.tables import by_prompts, family_and_name, table_html
 from afrieval.report.language_tables import (
     ScoreLine,
     cost_tables,
@@ -94,8 +93,17 @@ def _runs(
         lines = language_lines(of_metric)
         sides = [(_side(line.dimensions), line.score.prompt_language) for line in lines]
         table, rows = by_prompts(language_table(lines, of_metric, several), sides)
-        charts = _strips([[lines[at] for at in of_row] for of_row in rows], of_metric[0])
-        scores.append(table_html(table, charts, level=4))
+        bounds, first = of_metric[0].metric.bounds, lines[rows[0][0]].score
+        marks = chance_line(first.chance, bounds)
+        if first.best_baseline is not None and first.best_baseline > first.chance:
+            marks[UNREAD.kind] = first.best_baseline
+        looks = [look for look in (CHANCE, UNREAD) if look.kind in marks]
+        of_marks = "".join(f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in looks)
+        chart_rows = []
+        for of_row in ([lines[at].score for at in of_row] for of_row in rows):
+            points = [(PROMPTS[s.prompt_language == "native"], Point(s.score, s.interval)) for s in of_row]
+            chart_rows.append(ChartRow(points, named_points(points, bounds) + of_marks, marks))
+        scores.append(table_html(table, dict([chart_column(chart_rows, bounds)]), level=4))
         parts += _parts(of_metric, lines, share)
         for line in lines:
             order.setdefault(_side(line.dimensions), len(order))
@@ -107,20 +115,6 @@ def _runs(
 
 def _side(dimensions: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(dimensions[name] for name in ("model", "shots", "answer_form", "prompt_set"))
-
-
-def _strips(rows: Sequence[Sequence[ScoreLine]], cell: CellScores) -> dict[str, list[Markup]]:
-    """Returns a chart per row, a point for each of its scores, all on one scale, under the head of their column."""
-    bounds, first = cell.metric.bounds, rows[0][0].score
-    marks = chance_line(first.chance, bounds)
-    if first.best_baseline is not None and first.best_baseline > first.chance:
-        marks[UNREAD.kind] = first.best_baseline
-    of_marks = "".join(
-        f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in (CHANCE, UNREAD) if look.kind in marks
-    )
-    scores = [[line.score for line in row] for row in rows]
-    points = [[(PROMPTS[s.prompt_language == "native"], Point(s.score, s.interval)) for s in row] for row in scores]
-    return dict([chart_column([ChartRow(of, named_points(of, bounds) + of_marks, marks) for of in points], bounds)])
 
 
 def _sizes(cell: CellScores) -> dict[str, int]:
@@ -142,6 +136,6 @@ def _parts(cells: list[CellScores], lines: Sequence[ScoreLine], share: int) -> l
         title = "Right and chosen labels" if name == CONFUSION else f"By {name}"
         best = "best score" if share == 1 else f"{share} best scores"
         few = f", of the {best}" if len(lines) > share else ""
-        tables = breakdown_tables(having, name, metrics_of(having))
+        tables = breakdown_tables(having, name)
         titled_tables.append((f"{title}{few}", [table_html(table, level=5) for table in tables]))
     return titled_tables

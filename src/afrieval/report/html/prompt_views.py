@@ -14,8 +14,7 @@ from afrieval.report.columns import Column, shown
 from afrieval.report.comparison import spread_table
 from afrieval.report.html.charts import MEAN, PROMPTS, ChartRow, chance_line, chart_column, in_words, named_points
 from afrieval.report.html.frame import behind, filter_attributes, findings_html, fragment
-from afrieval.report.html.matrix import MatrixCell, MatrixRow, by_family, family_and_name, matrix
-from afrieval.report.html.tables import table_html
+from afrieval.report.html.tables import MatrixCell, MatrixRow, by_family, family_and_name, matrix, table_html
 from afrieval.report.native import by_difference, findings, native_findings, native_tables, points_of, side_of, verdict
 from afrieval.report.score_tables import defects_of, marked, naming_rows
 from afrieval.report.values import SHARE, Bounds, Point, bounds_of, shown_change
@@ -113,7 +112,7 @@ def prompts(inputs: Inputs) -> Markup:
             lines = {MEAN.kind: mean.score, **chance_line(mean.cells[0].chance, metric.bounds)}
             rows.append(ChartRow([(PROMPTS[0], point) for point in points], says, lines))
         head, charts = chart_column(rows, metric.bounds, joined=False)
-        (table,) = naming_rows([spread_table(task, prompt_means, metric)], of_task)
+        (table,) = naming_rows([spread_table(task, prompt_means)], of_task)
         table = marked(table, defects_of(of_task))
         shown_table = table_html(replace(table, notes=[NOTE, *table.notes]), {head: charts})
         content.append(behind(f"{task}: all prompts", shown_table, {"task": task}, len(with_prompts) == 1))

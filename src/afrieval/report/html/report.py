@@ -18,6 +18,7 @@ from afrieval.languages import web_code
 from afrieval.report.boards import left_out_table
 from afrieval.report.citing import method, references, software
 from afrieval.report.comparable_scores import ComparableScores, comparable_scores
+from afrieval.report.contrast_tables import contrast_metric
 from afrieval.report.html.frame import (
     View,
     behind,
@@ -147,7 +148,7 @@ def _line(side: TaskStanding, several: bool) -> dict[str, Any]:
         "interval": shown_interval(row.interval, bounds) if row.interval else "",
         "rivals": f"not above {side.unread}" if side.unread else rivals if side.leads else "",
         "native": effect_words(effects),
-        "by": next((f"by {effect.by}" for effect in effects if effect.by), ""),
+        "by": next((f"by {by}" for effect in effects if (by := contrast_metric(effect.contrast))), ""),
         "mark": {1: "up", -1: "down"}.get(effects[0].verdict or 0, "") if len(effects) == 1 else "",
     }
 

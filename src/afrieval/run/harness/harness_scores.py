@@ -56,22 +56,22 @@ def task_scores(cell: CellScores) -> HarnessTaskScores:
     """Returns the scores of a cell that is a task of the harness; the interval of a share of documents is Wilson's."""
     record, scores = cell.harness, []
     assert record
-    for stated in cell.stated:
-        right, interval = stated.right, around(stated.value, stated.standard_error)
-        if right is not None and abs(right / stated.n - stated.value) < 1e-9:
-            interval = wilson(right, stated.n)
+    for metric, (n, right) in zip(record["metrics"], cell.harness_counts, strict=True):
+        value, interval = metric["value"], around(metric["value"], metric["standard_error"])
+        if right is not None and abs(right / n - value) < 1e-9:
+            interval = wilson(right, n)
         scores.append(
             HarnessScore(
                 task=record["task"],
                 language=record["language"],
-                metric=stated.metric,
-                filter=stated.filter,
-                value=stated.value,
-                standard_error=stated.standard_error,
+                metric=metric["metric"],
+                filter=metric["filter"],
+                value=value,
+                standard_error=metric["standard_error"],
                 interval=interval,
-                n=stated.n,
+                n=n,
                 shots=record["shots"],
-                higher_is_better=stated.higher_is_better,
+                higher_is_better=metric["higher_is_better"],
             )
         )
     return HarnessTaskScores(record, scores, cell.selection, int(cell.usage.get("cut_off", 0)))

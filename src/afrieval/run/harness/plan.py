@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import RunConfig
-from afrieval.tasks.cells.cell import Cell, Plan, RunPart
+from afrieval.tasks.cells.cell import Cell, Plan
 from afrieval.tasks.data.files import SAMPLES
 
 LANGUAGE = re.compile(r"\{\{\s*language\s*\}\}")
@@ -19,7 +19,7 @@ def plan_harness(config: RunConfig) -> Plan:
     Raises:
         UserError: for an unknown task, missing data, an invalid template, or too many examples.
     """
-    if not config.wants_harness:
+    if not config.task.wants_harness:
         return Plan([])
     if (source := config.data.source) == SAMPLES:
         raise UserError(
@@ -32,7 +32,7 @@ def plan_harness(config: RunConfig) -> Plan:
     from afrieval.run.harness.harness_cell import HarnessTaskCell
 
     languages = {name: language for language, of_language in names.items() for name in of_language}
-    leaves = harness.find([*languages, *config.harness_names], harness.task_manager().task_index)
+    leaves = harness.find([*languages, *config.task.harness_names], harness.task_manager().task_index)
     cells: list[Cell] = []
     lacking: list[str] = []
     clean_prompts = config.task.clean_prompts
@@ -44,8 +44,14 @@ def plan_harness(config: RunConfig) -> Plan:
             if task.requested_as == task.name:
                 raise
             lacking.append(task.name)
+    left_out = []
+    if lacking:
+        aggregated = [name for name, group in leaves.groups.items() if group["aggregate"]]
+        without = [name for name in aggregated if not set(lacking).isdisjoint(leaves.groups[name]["tasks"])]
+        more = f"; without them there is no score of {', '.join(without)}" if without else ""
+        left_out = [f"harness tasks that {source} has no data for: {', '.join(lacking)}{more}"]
     notes = [] if config.model.chat_template else chat_notes({task.name: task.requested_as for task in leaves.tasks})
-    return Plan(cells, _left_out(lacking, leaves.groups, source), notes, leaves.groups)
+    return Plan(cells, left_out, notes, leaves.groups)
 
 
 def chat_notes(tasks: dict[str, str]) -> list[str]:
@@ -58,15 +64,6 @@ def chat_notes(tasks: dict[str, str]) -> list[str]:
     verb = "is" if len(requested) == 1 else "are"
     line = f"{', '.join(requested)} {verb} meant for a chat template: add --model.chat_template true"
     return [line] if requested else []
-
-
-def _left_out(lacking: list[str], groups: dict[str, RunPart], source: str) -> list[str]:
-    """Returns a line on tasks that are left out, and on the groups that have no score without them."""
-    if not lacking:
-        return []
-    without = [name for name, g in groups.items() if g["aggregate"] and not set(lacking).isdisjoint(g["tasks"])]
-    more = f"; without them there is no score of {', '.join(without)}" if without else ""
-    return [f"harness tasks that {source} has no data for: {', '.join(lacking)}{more}"]
 
 
 def template_names(template: str | None, languages: Sequence[str] | None) -> dict[str, list[str]]:

@@ -1,19 +1,21 @@
 """The scores of derived metrics of a suite, with intervals, from the samples of a run and of reference runs."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Union
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.derived import derived_from, names_of
+from afrieval.results.derived import derived_from, derived_metric, names_of
 from afrieval.results.document_scores import Numbers
 from afrieval.results.schema import DerivedFrom
-from afrieval.scoring.base import Array, Derived, Input, Metric
-from afrieval.scoring.statistics.intervals import Interval, linear_values
+from afrieval.scoring.base import Array, Metric
+from afrieval.scoring.derived import derived
+from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.tests import SEED, percentile
 
 Declared = Mapping[str, DerivedFrom]
@@ -42,27 +44,17 @@ def selections(tasks: Sequence[str], cells: Sequence[CellScores]) -> list[Chosen
     A task with one language, or one prompt, is in all sets. There is at least one set, which may be empty.
     """
     of_tasks = {task: of for task, of in grouped(cells, lambda c: c.task).items() if task in tasks}
-    positions = dict.fromkeys(_place(cell) for of in of_tasks.values() for cell in of)
-    sets = [dict(_cells_at(place, of_tasks)) for place in positions]
+    several = {task: [d for d in DIMENSIONS if len({getattr(c, d) for c in of}) > 1] for task, of in of_tasks.items()}
+    sets = []
+    for each in grouped((c for of in of_tasks.values() for c in of), attrgetter(*DIMENSIONS)).values():
+        fitting = {
+            task: [c for c in of if all(getattr(c, d) == getattr(each[0], d) for d in several[task])]
+            for task, of in of_tasks.items()
+        }
+        sets.append({task: of[0] for task, of in fitting.items() if of})
     most = max((len(chosen) for chosen in sets), default=0)
     whole = {tuple(cell.name for cell in chosen.values()): chosen for chosen in sets if len(chosen) == most}
     return list(whole.values()) or [{}]
-
-
-def _place(cell: CellScores) -> tuple[object, ...]:
-    return tuple(getattr(cell, name) for name in DIMENSIONS)
-
-
-def _cells_at(
-    position: tuple[object, ...], of_tasks: Mapping[str, Sequence[CellScores]]
-) -> Iterator[tuple[str, CellScores]]:
-    for task, cells in of_tasks.items():
-        several = [len({_place(cell)[i] for cell in cells}) > 1 for i in range(len(DIMENSIONS))]
-        fitting = [
-            c for c in cells if all(not s or a == b for s, a, b in zip(several, _place(c), position, strict=True))
-        ]
-        if fitting:
-            yield task, fitting[0]
 
 
 Find = Callable[[CellScores], CellScores | None]  # from a cell of a run to that cell of a reference run
@@ -72,7 +64,7 @@ class Absent(Exception):
     """A derived metric cannot be computed: something that it is made of is missing."""
 
 
-class MetricNode(NamedTuple):
+class MeasuredPart(NamedTuple):
     """A metric of the documents of a cell.
 
     Attributes:
@@ -89,37 +81,21 @@ class MetricNode(NamedTuple):
     unmatched: str = ""
 
 
-class Node(NamedTuple):
-    """A derived metric, with the metrics that it is computed from, in order."""
-
-    how: Derived
-    inputs: Sequence[Union[MetricNode, "Node"]]
-
-    @property
-    def parts(self) -> Iterator[MetricNode]:
-        """All metrics of documents that it is made of, directly or not."""
-        for each in self.inputs:
-            yield from [each] if isinstance(each, MetricNode) else each.parts
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The lowest and the highest score."""
-        if self.how.bounds:
-            return self.how.bounds
-        lows, highs = zip(
-            *(p.metric.bounds if isinstance(p, MetricNode) else p.bounds for p in self.inputs), strict=True
-        )
-        return min(lows), max(highs)
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether an interval makes sense."""
-        of_parts = (p.metric.interval != "none" if isinstance(p, MetricNode) else p.has_interval for p in self.inputs)
-        return self.how.interval != "none" and all(of_parts)
+Side = tuple[str, str]  # a metric, and the reference run that it is of; empty for the run itself
 
 
-def node(name: str, declared: Declared, chosen: Chosen, references: Mapping[str, Find], side: str = "") -> Node:
-    """Returns the tree of a derived metric: the metrics that it is computed from, down to those of documents.
+def _inputs_of(name: str, side: str, declared: Declared) -> tuple[list[Side], Declared]:
+    """Returns what a derived metric is computed from, the run's first, and the other derived metrics."""
+    spec = declared[name]
+    rest = {of: other for of, other in declared.items() if of != name}  # a file that was changed may lead in a circle
+    sides = [side, *([reference] if (reference := spec.get("reference")) else [])]
+    return [(part, of_side) for of_side in sides for part in names_of(spec)], rest
+
+
+def _parts(
+    name: str, declared: Declared, chosen: Chosen, references: Mapping[str, Find], side: str = ""
+) -> dict[Side, MeasuredPart]:
+    """Returns the metrics of documents that a derived metric is made of, directly or not.
 
     Args:
         name: the derived metric.
@@ -131,27 +107,36 @@ def node(name: str, declared: Declared, chosen: Chosen, references: Mapping[str,
     Raises:
         Absent: if something that it is made of is not there.
     """
-    spec = declared[name]
-    reference = spec.get("reference")
+    reference = declared[name].get("reference")
     if reference and reference not in references:
         raise Absent(f"it needs --reference {reference}=RUN")
-    inputs: list[MetricNode | Node] = []
-    rest = {of: other for of, other in declared.items() if of != name}  # a file that was changed may lead in a circle
-    for of_side in [side, *([reference] if reference else [])]:
-        for part in names_of(spec):
-            below = node(part, rest, chosen, references, of_side) if part in rest else None
-            inputs.append(below or _part(part, chosen, references, of_side))
-    how = derived_from(name, spec, len(inputs))
-    if how.needs == "pairs":
-        leaves = [leaf for leaf in inputs if isinstance(leaf, MetricNode)]
+    parts: dict[Side, MeasuredPart] = {}
+    inputs, rest = _inputs_of(name, side, declared)
+    for part, of_side in inputs:
+        if part in rest:
+            parts |= _parts(part, rest, chosen, references, of_side)
+        else:
+            parts[part, of_side] = _part(part, chosen, references, of_side)
+    if derived_from(name, declared[name], len(inputs)).needs == "pairs":
+        leaves = [parts[leaf] for leaf in inputs if leaf[0] not in rest]
         half = len(leaves) // 2  # the run's come first, then the reference run's
         for leaf, other in zip(leaves[:half], leaves[half:], strict=True):
             if leaf.documents != other.documents or not np.array_equal(leaf.ids, other.ids):
                 raise Absent("the reference run has other documents")
-    return Node(how, inputs)
+    return parts
 
 
-def _part(full_name: str, chosen: Chosen, references: Mapping[str, Find], side: str) -> MetricNode:
+def _combined(
+    name: str, declared: Declared, parts: Mapping[Side, tuple[Metric, Array]], side: str = ""
+) -> tuple[Metric, Array]:
+    """Returns a derived metric with its measures of all documents; without an interval if one of its parts has none."""
+    inputs, rest = _inputs_of(name, side, declared)
+    below = [_combined(part, rest, parts, of) if part in rest else parts[part, of] for part, of in inputs]
+    metric, measures = derived_metric(derived_from(name, declared[name], len(inputs)), below)
+    return replace(metric, interval="none") if any(of.interval == "none" for of, _ in below) else metric, measures
+
+
+def _part(full_name: str, chosen: Chosen, references: Mapping[str, Find], side: str) -> MeasuredPart:
     task, _, name = full_name.partition(".")
     if (run_cell := chosen.get(task)) is None:
         raise Absent(f"{task} was not run")
@@ -168,7 +153,7 @@ def _part(full_name: str, chosen: Chosen, references: Mapping[str, Find], side: 
     same = np.array_equal(cell.ids, run_cell.ids)
     documents = str(run_cell.comparable_on.get("data") or run_cell.task)
     says = "" if same else f"{whose} has {cell.n:,} documents of {task}, this run {run_cell.n:,}; they are not matched"
-    return MetricNode(
+    return MeasuredPart(
         cell.metrics[name],
         measures[has_metric],
         documents if same else f"{documents} {side}",
@@ -211,58 +196,36 @@ def derived_scores(
         for chosen in selections(tasks_of(name, declared), cells):
             empty = DerivedScore(name, spec["how"], model, chosen, references_of(name, declared))
             try:
-                scores.append(_scored(empty, node(name, declared, chosen, references)))
+                scores.append(_scored(empty, declared, _parts(name, declared, chosen, references)))
             except Absent as why:
                 scores.append(replace(empty, reason=str(why)))
     return scores
 
 
-def _scored(empty: DerivedScore, root: Node) -> DerivedScore:
+def _scored(empty: DerivedScore, declared: Declared, parts: Mapping[Side, MeasuredPart]) -> DerivedScore:
     """Returns the score and its interval.
 
     Documents of one data set are drawn together, however many tasks and runs have them; data sets are drawn
     independently.
     """
-    parts = list(root.parts)
-    sizes, rows = _stacked(parts)
-    take = _input(root, iter(rows))
+    of_data = grouped(parts.values(), lambda part: part.documents)
+    unions = {data: np.unique(np.concatenate([part.ids for part in of])) for data, of in of_data.items()}
+    sizes = [len(union) for union in unions.values()]
+    starts = dict(zip(unions, np.cumsum([0, *sizes]).tolist(), strict=False))
+    stacked = {}
+    for side, part in parts.items():
+        measures = np.full((sum(sizes), part.measures.shape[1]), np.nan)
+        measures[starts[part.documents] + np.searchsorted(unions[part.documents], part.ids)] = part.measures
+        stacked[side] = part.metric, measures
+    metric, whole = _combined(empty.name, declared, stacked)
 
     def statistic(weights: Array) -> Array:
-        return take(weights).scores
+        return metric.score(whole, weights)
 
     score = float(statistic(np.ones((1, sum(sizes))))[0])
     if math.isnan(score):
         return replace(empty, reason="it is not defined: a denominator is 0")
-    interval = percentile(statistic, sizes, np.random.default_rng(SEED)) if root.has_interval else None
-    notes = dict.fromkeys(note for note in [root.how.remark(score), *(p.unmatched for p in parts)] if note)
-    return replace(empty, score=score, interval=interval, n=sum(sizes), bounds=root.bounds, notes=list(notes))
-
-
-def _stacked(parts: Sequence[MetricNode]) -> tuple[list[int], list[Numbers]]:
-    """Returns the number of documents of each data set, and the row of each part's documents among all of them."""
-    sizes: list[int] = []
-    rows: dict[int, Numbers] = {}
-    for numbers in grouped(range(len(parts)), lambda i: parts[i].documents).values():
-        union = np.unique(np.concatenate([parts[i].ids for i in numbers]))
-        rows |= {i: sum(sizes) + np.searchsorted(union, parts[i].ids) for i in numbers}
-        sizes.append(len(union))
-    return sizes, [rows[i] for i in range(len(parts))]
-
-
-def _input(part: MetricNode | Node, rows: Iterator[Numbers]) -> Callable[[Array], Input]:
-    """Returns a function from weights of all documents to the input of a derived metric."""
-    if isinstance(part, MetricNode):
-        columns, values = next(rows), linear_values(part.metric, part.measures)
-
-        def measured(weights: Array) -> Input:
-            drawn = weights[:, columns]
-            return Input(part.metric.score(part.measures, drawn), values, drawn, part.measures)
-
-        return measured
-    below = [_input(each, rows) for each in part.inputs]
-
-    def computed(weights: Array) -> Input:
-        none = np.zeros((len(weights), 0))
-        return Input(part.how.score([take(weights) for take in below]), none[0], none, none.T)
-
-    return computed
+    interval = percentile(statistic, sizes, np.random.default_rng(SEED)) if metric.interval != "none" else None
+    remark = derived(empty.name, empty.how).remark(score)
+    notes = dict.fromkeys(note for note in [remark, *(part.unmatched for part in parts.values())] if note)
+    return replace(empty, score=score, interval=interval, n=sum(sizes), bounds=metric.bounds, notes=list(notes))

@@ -103,19 +103,15 @@ def _opened(name: str, path: Path) -> ReferenceRun:
             digest = hashlib.sha256(read_bytes(path, "make it readable")).hexdigest()[:16]
             return ReferenceRun(name, path, lambda cell: cells.get(cell.task), digest)
         check_run(path)
-        return _of_folder(name, path)
+        run = RunFolder(path)
+        label = model_labels({path: run.record})[path]
+        model: Mapping[str, Any] = run.record["identity"]["model"]
     except UserError as e:
         raise UserError(f"the reference {name}: {e.message}", e.hint) from None
-
-
-def _of_folder(name: str, path: Path) -> ReferenceRun:
-    run = RunFolder(path)
-    label = model_labels({path: run.record})[path]
 
     def find(cell: CellScores) -> CellScores | None:
         return described(run.scores(cell.name), run, label) if cell.name in run.names else None
 
-    model: Mapping[str, Any] = run.record["identity"]["model"]
     return ReferenceRun(name, path, find, model.get("fingerprint"), run.record["identity"])
 
 
@@ -205,6 +201,11 @@ class PublishedSuite:
     tables: dict[str, dict[str, dict[str, Numbers]]]
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
 
+    @property
+    def methods(self) -> list[str]:
+        """The names of its methods."""
+        return list(dict.fromkeys(method for of in self.tables.values() for method in of))
+
 
 class PublishedScore(NamedTuple):
     """A published score of a derived metric; `model` names model, method and value of the option."""
@@ -223,7 +224,7 @@ def published_suites() -> list[PublishedSuite]:
 
 def methods() -> list[str]:
     """Returns the names of all methods."""
-    return list(dict.fromkeys(m for known in published_suites() for of in known.tables.values() for m in of))
+    return list(dict.fromkeys(method for suite in published_suites() for method in suite.methods))
 
 
 def published_for(
@@ -240,7 +241,7 @@ def published_for(
         UserError: if the suite has no published scores of a method.
     """
     published = next((each for each in published_suites() if suite in each.suites), None)
-    of_methods = list(dict.fromkeys(method for of in published.tables.values() for method in of)) if published else []
+    of_methods = published.methods if published else []
     if unknown := [name for name in wanted_methods if name not in of_methods]:
         hint = nearest(unknown[0], of_methods) if of_methods else "leave --published out"
         raise UserError(f"the suite {suite} has no published scores of {unknown[0]!r}", hint)

@@ -9,7 +9,7 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.config.files import shipped_suites
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.run_files import DERIVED, read_run, write_derived
+from afrieval.results.run_files import DERIVED, read_run, write_json
 from afrieval.results.schema import RunRecord
 from afrieval.run.suites.derived_scores import Declared, DerivedScore, derived_scores
 from afrieval.run.suites.reference import (
@@ -84,7 +84,7 @@ def store(folder: Path, record: RunRecord, scores: Sequence[DerivedScore], refer
     """Writes derived.json, with all that each number depends on, to the run folder; nothing if there are none."""
     try:
         if scores:
-            write_derived(folder, [_stored(score, record, references) for score in scores])
+            write_json(folder / DERIVED, [_stored(score, record, references) for score in scores], allow_nan=False)
     except OSError as e:  # somebody else's run
         note(f"{folder / DERIVED} cannot be written: {e.strerror}")
 

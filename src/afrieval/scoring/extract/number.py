@@ -143,7 +143,8 @@ def _said(rest: str, after: str, last: str) -> tuple[Decimal | None, bool, int] 
     After a colon the number must be all that is said: "Answer: She sells 16 eggs" begins to work one out.
     """
     is_list = not last.isalnum() and re.match(r"\W*(?:\n\W*1[.)]\s|1[.)][^\S\n]+[$\d])", rest)
-    line = "" if is_list else _line(rest)
+    start = next((n for n, character in enumerate(rest) if character.isalnum()), len(rest))  # maybe on the next line
+    line = "" if is_list else rest[:start] + rest[start:].split("\n")[0]
     if after:
         line, closing, _ = line.partition(after)
         line = line if closing else ""
@@ -188,12 +189,6 @@ def _patterns(lead_ins: tuple[str, ...]) -> list[tuple[re.Pattern[str], str]]:
     ways = [rf"{announcing(sentences)}|{announcing(['final answer'])}\W*:", announcement(plain)[0]]
     patterns += [(re.compile(rf"(?:{way})(?:(?<!\w)|{_APART})"), "") for way in ways[not sentences :]]
     return patterns if lead_ins else []
-
-
-def _line(text: str) -> str:
-    """Returns a text to the end of the first line that has more than marks on it: a number may stand on the next."""
-    start = next((place for place, character in enumerate(text) if character.isalnum()), len(text))
-    return text[:start] + text[start:].split("\n")[0]
 
 
 def last_number(text: str) -> re.Match[str] | None:

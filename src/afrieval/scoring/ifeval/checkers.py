@@ -7,8 +7,7 @@ arXiv 2311.07911; the harness' classes are its authors' own.
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,8 +15,6 @@ from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
 from afrieval.scoring.ifeval.other_languages import Checker, counted, own_checker
 
-LETTER_FREQUENCY = "keywords:letter_frequency"
-NUMBER_SENTENCES, CAPITAL_WORDS = "length_constraints:number_sentences", "change_case:capital_word_frequency"
 DETECT_LANGUAGE = ("language:response_language", "change_case:english_capital", "change_case:english_lowercase")
 
 _LISTS = ("keywords", "forbidden_words")
@@ -43,11 +40,25 @@ def build_checker(instruction_id: str, kwargs: Mapping[str, Any], row: str, lang
         arguments = {name: whole(value) for name, value in kwargs.items() if value is not None}
         if language != ENGLISH:
             arguments = {name: _composed(value) for name, value in arguments.items()}
-        return _build(instruction_id, arguments, language)
+        instruction = _registry()[instruction_id](instruction_id)
+        names = instruction.get_instruction_args_keys()
+        if set(arguments) != set(names):  # what is missing or odd, the harness would replace by something random
+            raise ValueError(f"it takes {', '.join(names) or 'nothing'}")
+        for name, value in arguments.items():
+            _check_argument(name, value)
+        if not 1 <= arguments.get("nth_paragraph", 1) <= arguments.get("num_paragraphs", 1):
+            raise ValueError("there is no such paragraph")
+        if language != ENGLISH and (checker := own_checker(instruction_id, arguments, language)):
+            return checker
+        if instruction_id in _OWN:
+            return _OWN[instruction_id](**arguments)
+        instruction.build_description(**arguments)
     except (KeyError, ValueError) as e:
         raise UserError(
             f"{row}: {instruction_id} does not take {dict(kwargs)}: {e}", "take the rows of google/IFEval"
         ) from e
+    check: Checker = instruction.check_following
+    return _seeded(check) if instruction_id in DETECT_LANGUAGE else check
 
 
 @cache
@@ -57,45 +68,15 @@ def _registry() -> Mapping[str, Any]:
     When imported, the harness downloads the sentence model, or waits for a network and prints that it did; but it
     leaves that to the process of rank 0, which this one is not for as long as the import takes.
     """
-    with _environment("LOCAL_RANK", "1"):
+    before = os.environ.get("LOCAL_RANK")
+    os.environ["LOCAL_RANK"] = "1"
+    try:
         from lm_eval.tasks.ifeval.instructions_registry import INSTRUCTION_DICT
+    finally:
+        del os.environ["LOCAL_RANK"]
+        os.environ.update({} if before is None else {"LOCAL_RANK": before})
     checkers: Mapping[str, Any] = INSTRUCTION_DICT
     return checkers
-
-
-@contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
-
-
-def _build(instruction_id: str, arguments: dict[str, Any], language: str) -> Checker:
-    """Returns the checker; a ValueError or KeyError tells what of the arguments is wrong.
-
-    They are looked at first: what is missing or odd, the harness would replace by something random.
-    """
-    instruction = _registry()[instruction_id](instruction_id)
-    names = instruction.get_instruction_args_keys()
-    if set(arguments) != set(names):
-        raise ValueError(f"it takes {', '.join(names) or 'nothing'}")
-    for name, value in arguments.items():
-        _check_argument(name, value)
-    if not 1 <= arguments.get("nth_paragraph", 1) <= arguments.get("num_paragraphs", 1):
-        raise ValueError("there is no such paragraph")
-    if language != ENGLISH and (checker := own_checker(instruction_id, arguments, language)):
-        return checker
-    if instruction_id in _OWN:
-        return _OWN[instruction_id](**arguments)
-    instruction.build_description(**arguments)
-    check: Checker = instruction.check_following
-    return _seeded(check) if instruction_id in DETECT_LANGUAGE else check
 
 
 def whole(value: Any) -> Any:
@@ -145,10 +126,6 @@ def _split_sentences() -> Callable[[str], list[str]]:
     return split
 
 
-def _number_sentences(num_sentences: int, relation: str) -> Checker:
-    return counted(lambda response: len(_split_sentences()(response)), num_sentences, relation)
-
-
 def _capital_words(capital_frequency: int, capital_relation: str) -> Checker:
     from nltk.tokenize import NLTKWordTokenizer
 
@@ -162,9 +139,11 @@ def _capital_words(capital_frequency: int, capital_relation: str) -> Checker:
 
 # The harness' own would need a model that nltk downloads, or count something else.
 _OWN: Mapping[str, Callable[..., Checker]] = {
-    LETTER_FREQUENCY: _letter_frequency,
-    NUMBER_SENTENCES: _number_sentences,
-    CAPITAL_WORDS: _capital_words,
+    "keywords:letter_frequency": _letter_frequency,
+    "length_constraints:number_sentences": lambda num_sentences, relation: counted(
+        lambda response: len(_split_sentences()(response)), num_sentences, relation
+    ),
+    "change_case:capital_word_frequency": _capital_words,
 }
 
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,20 +17,10 @@ from afrieval.scoring.registry import INSTRUCTIONS
 FOLLOWED = tuple(map(str, INSTRUCTIONS))
 
 
-class Followed(NamedTuple):
-    """Which instructions a response follows, in the row's order.
+def followed(row: Mapping[str, Any], response: str) -> dict[str, list[bool]]:
+    """Returns which instructions of a row a response follows, in their order; one of blanks only follows none.
 
-    Attributes:
-        strict: as it was written.
-        loose: in at least one of its variants.
-    """
-
-    strict: tuple[bool, ...]
-    loose: tuple[bool, ...]
-
-
-def followed(row: Mapping[str, Any], response: str) -> Followed:
-    """Returns which instructions of a row a response follows; one of blanks only follows none.
+    They are followed `strict`, as it was written, or `loose`, in at least one of its variants.
 
     The rules follow `evaluation_lib.py` of IFEval's authors (google-research/instruction_following_eval): what a
     checker raises goes on to the caller, and an unidentified language counts as followed.
@@ -45,10 +35,10 @@ def followed(row: Mapping[str, Any], response: str) -> Followed:
     if _language(row) != ENGLISH:  # English is scored as the authors do it, to the character
         response = unicodedata.normalize("NFC", response)
     checkers, loosened = build_checkers(row), variants(response)
-    return Followed(
-        tuple(_any_follows(check, [response]) for check in checkers),
-        tuple(_any_follows(check, loosened) for check in checkers),
-    )
+    return {
+        "strict": [_any_follows(check, [response]) for check in checkers],
+        "loose": [_any_follows(check, loosened) for check in checkers],
+    }
 
 
 def build_checkers(row: Mapping[str, Any]) -> list[Checker]:

@@ -106,10 +106,6 @@ def _first_word(num_paragraphs: int, nth_paragraph: int, first_word: str) -> Che
     return follows
 
 
-def _n_capital_words(text: str) -> int:
-    return sum(map(str.isupper, _HYPHENATED.findall(_apostrophes(text))))
-
-
 def _is_quoted(text: str) -> bool:
     return len(quoted := text.strip()) > 1 and quoted[0] in _QUOTES and quoted[-1] in _QUOTES
 
@@ -127,7 +123,7 @@ _CHECKERS: Mapping[str, Callable[..., Checker]] = {
     "length_constraints:number_words": lambda num_words, relation: counted(count_words, num_words, relation),
     "length_constraints:nth_paragraph_first_word": _first_word,
     "change_case:capital_word_frequency": lambda capital_frequency, capital_relation: counted(
-        _n_capital_words, capital_frequency, capital_relation
+        lambda text: sum(map(str.isupper, _HYPHENATED.findall(_apostrophes(text)))), capital_frequency, capital_relation
     ),
     "punctuation:no_comma": lambda: _COMMAS.isdisjoint,
     "startend:quotation": lambda: _is_quoted,

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from afrieval._util.worker import EndedError, isolated
 from afrieval.scoring.extract.phrase import closing_brace
@@ -81,6 +80,7 @@ def _braced(text: str) -> str:
 
 
 Same = Callable[[str, str], bool]
+Parts = tuple[str, Sequence[str]]  # the shape of an answer, and what stands in it
 
 _SIGN = re.compile(r"\\[A-Za-z]+|\\.|[()\[\]{}]|[,;]")
 _OPEN, _CLOSE = ("(", "[", "{", r"\{"), (")", "]", "}", r"\}")
@@ -113,32 +113,24 @@ _CASELESS = re.compile(r"[A-Za-z]{3,}|[\d:]+[AaPp][Mm]")  # words and times
 _WORD = re.compile(r"\\text\{|(?<![A-Za-z\\])[A-Za-z]{4,}")
 
 
-class Parts(NamedTuple):
-    """What an answer is made of.
-
-    Attributes:
-        shape: "set" for sets and lists, "union", a matrix with its size, or the brackets of a tuple or interval; empty
-            for a single expression.
-        items: its parts; the expression itself where it is a single one.
-    """
-
-    shape: str
-    items: Sequence[str]
-
-
 def same_parts(first: str, second: str, same: Same) -> bool:
     """Returns whether two answers in plain form have the same parts; in the same order, but for sets and unions."""
     if key(first) == key(second) != "":
         return True
     first, second = _without_name(first, second), _without_name(second, first)
-    one, other = split(first), split(second)
-    if one.shape != other.shape or len(one.items) != len(other.items):
+    (shape, items), (other_shape, other_items) = split(first), split(second)
+    if shape != other_shape or len(items) != len(other_items):
         return False
-    if not one.shape:
+    if not shape:
         return same(first, second)
-    if one.shape in _UNORDERED:
-        return _same_items(one.items, other.items, same)
-    return all(same_parts(a, b, same) for a, b in zip(one.items, other.items, strict=True))
+    rest = list(other_items)
+    for item in items:
+        candidates = rest if shape in _UNORDERED else rest[:1]
+        index = next((i for i, candidate in enumerate(candidates) if same_parts(item, candidate, same)), None)
+        if index is None:
+            return False
+        del rest[index]
+    return True
 
 
 def known(first: str, second: str) -> bool | None:
@@ -183,28 +175,27 @@ def key(text: str) -> str:
 
 
 def split(text: str) -> Parts:
-    """Returns the parts of an answer in plain form."""
+    """Returns the shape of an answer in plain form, and its parts; the answer itself where it is a single expression.
+
+    The shape is "set" for sets and lists, "union", a matrix with its size, or the brackets of a tuple or interval;
+    empty for a single expression.
+    """
     text = text.strip()
     if number(text) is not None:  # a comma may be a thousands mark
-        return Parts("", [text])
+        return "", [text]
     if matrix := _MATRIX.fullmatch(text):
         rows = [row.split("&") for row in re.split(r"\\\\", matrix[2].strip().removesuffix(r"\\"))]
-        return Parts(f"matrix {[len(row) for row in rows]}", [cell for row in rows for cell in row])
+        return f"matrix {[len(row) for row in rows]}", [cell for row in rows for cell in row]
     if len(sets := _split_at(text, (r"\cup",))) > 1:
-        return Parts("union", sets)
+        return "union", sets
     if len(items := _signed(_split_at(text, (",", ";")))) > 1:
-        return Parts("set", items)
-    return _enclosed(text) or Parts("", [text])
-
-
-def _enclosed(text: str) -> Parts | None:
-    """Returns the parts of what stands in brackets; None if nothing does, or if the brackets only group."""
+        return "set", items
     braces = re.fullmatch(r"\\\{(.*)\\\}", text, re.DOTALL)
     if braces and braces[1].strip():
-        return Parts("set", _signed(_split_at(braces[1], (",", ";"))))
+        return "set", _signed(_split_at(braces[1], (",", ";")))
     brackets = re.fullmatch(r"([(\[])(.*)([)\]])", text, re.DOTALL)
-    items = _split_at(brackets[2], (",", ";")) if brackets else []
-    return Parts(brackets[1] + brackets[3], items) if brackets and len(items) > 1 else None
+    items = _split_at(brackets[2], (",", ";")) if brackets else []  # of one item, brackets only group
+    return (brackets[1] + brackets[3], items) if brackets and len(items) > 1 else ("", [text])
 
 
 def _split_at(text: str, marks: Sequence[str]) -> list[str]:
@@ -224,16 +215,6 @@ def _signed(items: Sequence[str]) -> list[str]:
     r"""Returns the items of a list, two in place of each one with `\pm`."""
     signs = [("+", "-") if re.search(r"\\pm(?![a-z])", item) else ("",) for item in items]
     return [re.sub(r"\\pm(?![a-z])", s, item) for item, each in zip(items, signs, strict=True) for s in each]
-
-
-def _same_items(first: Sequence[str], second: Sequence[str], same: Same) -> bool:
-    rest = list(second)
-    for item in first:
-        index = next((i for i, other in enumerate(rest) if same_parts(item, other, same)), None)
-        if index is None:
-            return False
-        del rest[index]
-    return True
 
 
 def _without_name(text: str, other: str) -> str:

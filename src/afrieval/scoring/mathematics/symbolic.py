@@ -29,18 +29,15 @@ def same_expression(first: str, second: str) -> bool:
     if one is None or other is None:
         return False
     if isinstance(one, sympy.Expr) and isinstance(other, sympy.Expr):
-        return _same_value(one, other)
-    if isinstance(one, sympy.Eq) and isinstance(other, sympy.Eq):
-        return _same_equation(one, other)
+        one, other = _exact(one), _exact(other)
+        if _clearly_differ(one, other):
+            return False
+        # Exactly 0; `verify` takes 2^{2005} + 1 for 2^{2005}, to 15 digits.
+        return bool(sympy.simplify(one - other) == 0 or (one - other).equals(0))
+    if isinstance(one, sympy.Eq) and isinstance(other, sympy.Eq):  # 2x = 6 and x - 3 = 0: a multiple of the other
+        ratio = sympy.simplify((_exact(one.lhs) - _exact(one.rhs)) / (_exact(other.lhs) - _exact(other.rhs)))
+        return bool(ratio.is_number and ratio.is_finite and not ratio.is_zero)
     return bool(verify(one, other, timeout_seconds=None))
-
-
-def _same_value(one: sympy.Expr, other: sympy.Expr) -> bool:
-    """Returns whether the difference is exactly 0; `verify` takes 2^{2005} + 1 for 2^{2005}, to 15 digits."""
-    one, other = _exact(one), _exact(other)
-    if _clearly_differ(one, other):
-        return False
-    return bool(sympy.simplify(one - other) == 0 or (one - other).equals(0))
 
 
 def _clearly_differ(one: sympy.Expr, other: sympy.Expr) -> bool:
@@ -56,12 +53,6 @@ def _clearly_differ(one: sympy.Expr, other: sympy.Expr) -> bool:
 def _exact(value: sympy.Expr) -> sympy.Expr:
     """Returns an expression with decimals as the fractions that they are."""
     return value.replace(lambda part: part.is_Float, lambda part: sympy.Rational(str(part))).doit()
-
-
-def _same_equation(one: sympy.Eq, other: sympy.Eq) -> bool:
-    """Returns whether one equation is a multiple of the other: 2x = 6 and x - 3 = 0."""
-    ratio = sympy.simplify((_exact(one.lhs) - _exact(one.rhs)) / (_exact(other.lhs) - _exact(other.rhs)))
-    return bool(ratio.is_number and ratio.is_finite and not ratio.is_zero)
 
 
 def _parsed(text: str) -> Any:
@@ -81,12 +72,6 @@ def _number(code: str, *_: object) -> sympy.Expr:
     return sympy.Integer(int(match[2])) if match[1] == "Integer" else sympy.Rational(match[2])
 
 
-def main() -> None:
-    """Answers questions until there are no more."""
-    sympy_parser.eval_expr = _number
-    serve(_answer)
-
-
 def _answer(answers: list[str]) -> bool:
     first, second = answers
     try:
@@ -96,4 +81,5 @@ def _answer(answers: list[str]) -> bool:
 
 
 if __name__ == "__main__":
-    main()
+    sympy_parser.eval_expr = _number
+    serve(_answer)

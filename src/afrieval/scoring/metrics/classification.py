@@ -64,19 +64,18 @@ def span_f1(type: str = "") -> Metric:
         unparsed = response.answer is None
         return [float(right), float(answered.total() - right), float(gold.total() - right), float(unparsed)]
 
-    return Metric(name, measure, _score_span_f1, interval="bootstrap", applies_to=frozenset({SPANS, TEXTS}))
+    def score(measures: Array, weights: Array) -> Array:
+        right, wrong, missed, unparsed = measures.T
+        entries = 2 * right + wrong + missed
+        share = ratio(np.column_stack([2 * right, entries]), weights)
+        return np.where((weights @ entries == 0) & (weights @ unparsed == 0), 1.0, share)
+
+    return Metric(name, measure, score, interval="bootstrap", applies_to=frozenset({SPANS, TEXTS}))
 
 
 def _entries(listed: list[Any], type: str) -> Counter[Any]:
     entries = [tuple(entry) if isinstance(entry, list) else entry for entry in listed]
     return Counter(entry for entry in entries if not type or entry[0] == type)
-
-
-def _score_span_f1(measures: Array, weights: Array) -> Array:
-    right, wrong, missed, unparsed = measures.T
-    entries = 2 * right + wrong + missed
-    share = ratio(np.column_stack([2 * right, entries]), weights)
-    return np.where((weights @ entries == 0) & (weights @ unparsed == 0), 1.0, share)
 
 
 def tag_acc() -> Metric:

@@ -5,26 +5,37 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
+from types import SimpleNamespace
 from typing import Any, Literal
 
-from afrieval.scoring.base import TEXT, WEIGHTS, Metric, Question, Response, ratio
-from afrieval.scoring.texts import mean_of_best, n_common, words, words_without_punctuation
+from afrieval.scoring.base import REFERENCES, TEXT, WEIGHTS, Metric, Question, Response, ratio
+from afrieval.scoring.texts import n_common, references, words, words_without_punctuation
 
 STEMMED = "rouge-score's own words, with Porter's stemmer"
 
 
-class _Words:
-    """Replaces the library's tokenizer, which removes all but ASCII letters and digits."""
+def _mean_of_best(name: str, score: Callable[[str, str], float]) -> Metric:
+    """Returns the mean over documents of a score from 0 to 1 that compares an answer with a right one, neither empty.
 
-    def tokenize(self, text: str) -> list[str]:
-        return words(text)
+    Of several right answers, the one with the highest score counts. An unparsed answer is an empty text, and scores 0.
+    """
+
+    def measure(response: Response, question: Question) -> list[float] | None:
+        golds = references(question.gold)
+        if not golds:
+            return None
+        answer = str(response.answer or "")
+        return [float(max(score(answer, gold) for gold in golds)) if answer else 0.0]
+
+    return Metric(name, measure, interval="bootstrap", applies_to=REFERENCES)
 
 
 @cache
 def _scorer(kind: str, stem: bool) -> Any:
     from rouge_score.rouge_scorer import RougeScorer
 
-    return RougeScorer([kind], use_stemmer=True) if stem else RougeScorer([kind], tokenizer=_Words())
+    tokenizer = None if stem else SimpleNamespace(tokenize=words)  # the library's keeps ASCII letters and digits only
+    return RougeScorer([kind], use_stemmer=stem, tokenizer=tokenizer)
 
 
 def _rouge(name: str, kind: str, stem: bool = False, part: Literal["fmeasure", "recall"] = "fmeasure") -> Metric:
@@ -35,7 +46,7 @@ def _rouge(name: str, kind: str, stem: bool = False, part: Literal["fmeasure", "
             return float(answer.strip() == gold.strip())  # punctuation only
         return float(getattr(_scorer(kind, stem).score(gold, answer)[kind], part))
 
-    return replace(mean_of_best(name, score), signature=STEMMED if stem else "")
+    return replace(_mean_of_best(name, score), signature=STEMMED if stem else "")
 
 
 def rouge_1() -> Metric:
@@ -101,7 +112,7 @@ def token_f1() -> Metric:
             return float(answer.strip() == gold.strip())  # punctuation only
         return 2 * (a & b).total() / (a.total() + b.total())
 
-    return mean_of_best("token_f1", f1)
+    return _mean_of_best("token_f1", f1)
 
 
 def any_match() -> Metric:
@@ -114,7 +125,7 @@ def any_match() -> Metric:
 
     def measure(response: Response, question: Question) -> list[float] | None:
         weight = _weight(response, question)
-        return None if weight is None else [float(weight > 0)]
+        return None if weight is None else [float(weight[0] > 0)]
 
     return Metric("any_match", measure, applies_to=frozenset({WEIGHTS}))
 
@@ -125,24 +136,18 @@ def weighted_match() -> Metric:
     The weight is a share of the heaviest right answer's, so that the answer that most people give scores 1; `any_match`
     says what an answer contains.
     """
-
-    def measure(response: Response, question: Question) -> list[float] | None:
-        weight = _weight(response, question)
-        return None if weight is None else [weight]
-
-    return Metric("weighted_match", measure, interval="bootstrap", applies_to=frozenset({WEIGHTS}))
+    return Metric("weighted_match", _weight, interval="bootstrap", applies_to=frozenset({WEIGHTS}))
 
 
-def _weight(response: Response, question: Question) -> float | None:
-    """Returns the weight of the heaviest right answer that a response contains, or 0; None if none has a weight."""
+def _weight(response: Response, question: Question) -> list[float] | None:
+    """Measures the weight of the heaviest right answer that a response contains, or 0; None if none has a weight."""
     gold = question.gold
     if not (isinstance(gold, dict) and gold and all(isinstance(weight, float) for weight in gold.values())):
         return None
     text = str(response.answer or "")
     answered = set(words(text))
-    return max(
-        (w for right, w in gold.items() if set(words(right) or [right]) <= answered or right == text), default=0.0
-    )
+    contained = (w for right, w in gold.items() if set(words(right) or [right]) <= answered or right == text)
+    return [max(contained, default=0.0)]
 
 
 ABOVE = frozenset({230})  # Unicode's combining classes

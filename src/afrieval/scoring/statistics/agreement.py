@@ -1,29 +1,18 @@
-"""How far raters agree beyond chance: among each other, and with a judge."""
+"""How far raters agree beyond chance: among each other, and with a judge.
+
+A coefficient is 1 if all agree, and 0 if they agree as often as by chance.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from afrieval.scoring.base import Array
-from afrieval.scoring.statistics.intervals import Interval
+from afrieval.scoring.statistics.intervals import IntervalEstimate
 from afrieval.scoring.statistics.tests import SEED, percentile
 
 
-class Agreement(NamedTuple):
-    """A coefficient: 1 if all agree, 0 if they agree as often as by chance.
-
-    Attributes:
-        interval: of answers like these, by bootstrap; None if nothing varies.
-        n: answers that two or more rated.
-    """
-
-    value: float
-    interval: Interval | None
-    n: int
-
-
-def krippendorff(ratings: Sequence[Mapping[str, str]], levels: Sequence[str], scale: bool) -> Agreement | None:
+def krippendorff(ratings: Sequence[Mapping[str, str]], levels: Sequence[str], scale: bool) -> IntervalEstimate | None:
     """Returns Krippendorff's alpha of any number of raters, each of whom may have left out some answers.
 
     Krippendorff 2018, "Content Analysis", chapter 12. A judge may be one of the raters.
@@ -44,7 +33,7 @@ def krippendorff(ratings: Sequence[Mapping[str, str]], levels: Sequence[str], sc
     return _agreement(pairs, _apart(levels, scale), drawn=1)
 
 
-def weighted_kappa(a: Sequence[str], b: Sequence[str], levels: Sequence[str], scale: bool) -> Agreement | None:
+def weighted_kappa(a: Sequence[str], b: Sequence[str], levels: Sequence[str], scale: bool) -> IntervalEstimate | None:
     """Returns Cohen's kappa of two raters of the same answers, with quadratic weights if levels are steps.
 
     Cohen 1968, "Weighted Kappa"; it depends on how often each of the two uses a level, which alpha does not.
@@ -72,7 +61,7 @@ def _apart(levels: Sequence[str], scale: bool) -> Array:
     return np.asarray((steps[:, None] - steps) ** 2)
 
 
-def _agreement(pairs: Array, apart: Array, drawn: int = 0) -> Agreement | None:
+def _agreement(pairs: Array, apart: Array, drawn: int = 0) -> IntervalEstimate | None:
     """Returns how much closer levels of the same answers are than those of any, with an interval over answers.
 
     Args:
@@ -92,4 +81,4 @@ def _agreement(pairs: Array, apart: Array, drawn: int = 0) -> Agreement | None:
     value = float(of(np.ones((1, n)))[0])
     if np.isnan(value):
         return None
-    return Agreement(value, percentile(of, n, np.random.default_rng(SEED)), n)
+    return IntervalEstimate(value, percentile(of, n, np.random.default_rng(SEED)), n)

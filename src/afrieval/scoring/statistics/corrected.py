@@ -6,34 +6,12 @@ not at all to fully (arXiv 2311.01453, "PPI++"), so a useless one does no harm. 
 if each answer was equally likely to be rated.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from afrieval.scoring.base import Array
 
 FEWEST = 20  # ratings; with fewer, intervals are not worth their name (docs/statistics.md)
 ALIKE = 1e-12  # variance of judgements that are all the same, but for rounding
-
-
-class _Means(NamedTuple):
-    """Weighted means, each of shape (b,).
-
-    Attributes:
-        judged: of rated answers, by the judge.
-        people: of rated answers, by people.
-        others: of answers that nobody rated, by the judge.
-        power: how much the judge counts, from 0 to 1.
-    """
-
-    judged: Array
-    people: Array
-    others: Array
-    power: Array
-
-    @property
-    def score(self) -> Array:
-        return np.asarray(np.clip(self.people + self.power * (self.others - self.judged), 0.0, 1.0))
 
 
 def n_rated(measures: Array) -> int:
@@ -48,27 +26,29 @@ def corrected_mean(measures: Array, weights: Array) -> Array:
         measures: what an answer is worth to the judge, and to people, and 1 if they rated it, else 0; shape (n, 3).
         weights: shape (b, n).
     """
-    return _means(measures, weights).score
+    judged, people, others, power = _means(measures, weights)
+    return np.asarray(np.clip(people + power * (others - judged), 0.0, 1.0))
 
 
 def corrected_values(measures: Array) -> Array:
     """Returns a value per document, shape (n,): their mean is the score, and their standard error the score's."""
     judged, people, rated = measures.T
-    n, corrected = len(measures), _means(measures, np.ones((1, len(measures))))
+    n, weights = len(measures), np.ones((1, len(measures)))
+    mean_judged, mean_people, mean_others, power = _means(measures, weights)
     sizes = np.where(rated, n_rated(measures), n - n_rated(measures))
-    values = np.where(rated, people - corrected.power * judged, corrected.power * judged)
-    means = np.where(rated, corrected.people - corrected.power * corrected.judged, corrected.power * corrected.others)
-    free = np.maximum(sizes - np.where(rated, 1 + (corrected.power > 0), 1), 1)  # the slope takes a degree of freedom
+    values = np.where(rated, people - power * judged, power * judged)
+    means = np.where(rated, mean_people - power * mean_judged, power * mean_others)
+    free = np.maximum(sizes - np.where(rated, 1 + (power > 0), 1), 1)  # the slope takes a degree of freedom
     # Rated answers and others are two samples; the mean of all values gets the variances of both means.
     added = n / sizes * np.sqrt(sizes / free * (n - 1) / n) * (values - means)
-    return np.asarray(corrected.score + added)
+    return np.asarray(corrected_mean(measures, weights) + added)
 
 
-def _means(measures: Array, weights: Array) -> _Means:
-    """Returns what the score is made of; the judge counts as in a regression of people's ratings on its own.
+def _means(measures: Array, weights: Array) -> tuple[Array, Array, Array, Array]:
+    """Returns the judge's and people's means over rated answers, the judge's over others, and how much it counts.
 
-    The slope is from rated answers alone. With the judge's variance over all answers, as PPI++ has it, scores of 10
-    ratings are too high by up to 3 points.
+    It counts from 0 to 1, as in a regression of people's ratings on its own. The slope is from rated answers alone.
+    With the judge's variance over all answers, as PPI++ has it, scores of 10 ratings are too high by up to 3 points.
     """
     judged, people, rated = measures.T
     of_rated, of_others = weights * rated, weights * (1 - rated)
@@ -79,4 +59,4 @@ def _means(measures: Array, weights: Array) -> _Means:
         covariance = of_rated @ (judged * people) / n - f * y
         variance = of_rated @ judged**2 / n - f**2
         slope = np.where(variance > ALIKE, covariance / variance, 0.0)
-    return _Means(f, y, others, np.clip(slope * rest / (n + rest), 0.0, 1.0))
+    return f, y, others, np.clip(slope * rest / (n + rest), 0.0, 1.0)

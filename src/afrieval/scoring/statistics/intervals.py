@@ -21,6 +21,14 @@ class Interval(NamedTuple):
     high: float
 
 
+class IntervalEstimate(NamedTuple):
+    """A number, its interval, which is None where nothing varies, and how many answers or parts it is about."""
+
+    value: float
+    interval: Interval | None
+    n: int
+
+
 def normal_quantile(level: float) -> float:
     """Returns z for a two-sided level, such as 1.96 for 0.05."""
     return Z95 if level == LEVEL else -NormalDist().inv_cdf(level / 2)

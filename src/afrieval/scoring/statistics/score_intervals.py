@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from afrieval.scoring.statistics.intervals import (
     LEVEL,
     Z95,
     Interval,
+    IntervalEstimate,
     clustered_wilson,
     least_error,
     linear_values,
@@ -70,16 +70,8 @@ def student(values: Array, n_sure: int, z: float = Z95) -> Interval | None:
     return wilson(p * effective, effective, z)
 
 
-class Macro(NamedTuple):
-    """A mean over parts, each of which counts the same; `parts` is how many there are."""
-
-    score: float
-    interval: Interval
-    parts: int
-
-
-def macro(values: NDArray[np.float64], parts: NDArray[np.int64], z: float = Z95) -> Macro | None:
-    """Returns the macro average; None if no document has a part.
+def macro(values: NDArray[np.float64], parts: NDArray[np.int64], z: float = Z95) -> IntervalEstimate | None:
+    """Returns the macro average over all parts, each of which counts the same; None if no document has a part.
 
     Args:
         values: each document's score, 0 or 1, or its mean over prompts, shape (n,).
@@ -89,7 +81,7 @@ def macro(values: NDArray[np.float64], parts: NDArray[np.int64], z: float = Z95)
     of_parts = [values[parts == part] for part in np.unique(parts[parts >= 0])]
     if not of_parts:
         return None
-    return Macro(float(np.mean([v.mean() for v in of_parts])), over_parts(of_parts, z), len(of_parts))
+    return IntervalEstimate(float(np.mean([v.mean() for v in of_parts])), over_parts(of_parts, z), len(of_parts))
 
 
 def over_parts(parts: list[NDArray[np.float64]], z: float = Z95) -> Interval:

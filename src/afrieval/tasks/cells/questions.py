@@ -8,7 +8,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.results.cell_key import CellKey
-from afrieval.scoring.base import ExtractionContext, Metric, Question, Score
+from afrieval.scoring.base import ExtractionContext, Metric, Question, Response
 from afrieval.scoring.metrics.flags import refused, unparsed
 from afrieval.scoring.responses import Generation, of_text, scored
 from afrieval.tasks.cells.cell import CellSettings
@@ -36,7 +36,7 @@ log = logging.getLogger("afrieval")
 
 CONTENT_FREE = ("", "N/A")  # as in contextual calibration (Zhao et al. 2021)
 UNENDED = Generation(32)  # if no limits are given
-Scorer = Callable[..., Score]
+Scorer = Callable[..., Response]
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +252,7 @@ def scorer(
     published = prompt.origin == "paper"
     context = ExtractionContext(words, ends.runs_on, spec.chain_of_thought, published)
 
-    def score(document: Document, outputs: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Score:
+    def score(document: Document, outputs: Sequence[Any], neutral: Sequence[Sequence[float]] = ()) -> Response:
         names, texts = scoring.names or answers(prompt, document, answer_form), choice_texts(prompt, document)
         row = f"row {document.id} of {spec.name}"
         question = Question(document.gold, texts, names, document.fields, answer_language, document.roles, row)
@@ -265,11 +265,11 @@ def scorer(
                 response = of_text(outputs[0], worded, scoring.extract, context, ends.thinking_end)
             response = scoring.answer.of_text(response)
         log.debug("extraction: %s: %r", row, response.answer)
-        document_score = scored(response, question, measured)
-        log.debug("score: %s: %s", row, document_score.measures)
-        if scoring.of_own and not document_score.measures.keys() >= {m.name for m in measured[:1]}:
+        response = scored(response, question, measured)
+        log.debug("score: %s: %s", row, response.measures)
+        if scoring.of_own and not response.measures.keys() >= {m.name for m in measured[:1]}:
             hint = f"return a number for all rows in {scoring.user_code.metrics.file}, since it is the main metric"
             raise UserError(f"the metric {measured[0].name} returns None for {question.row}", hint)
-        return document_score
+        return response
 
     return score

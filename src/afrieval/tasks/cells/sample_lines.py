@@ -8,7 +8,7 @@ from typing import Any
 
 from afrieval.results.cell_key import CellKey
 from afrieval.results.samples import DROPPED, Sample, verdict, without_texts
-from afrieval.scoring.base import Metric, Score
+from afrieval.scoring.base import Metric, Response
 from afrieval.scoring.responses import Details, details_of, together
 from afrieval.tasks.cells.cell import NOT_KEPT, Preview
 from afrieval.tasks.cells.questions import Questions
@@ -65,7 +65,7 @@ def document_line(
     questions: Questions,
     document: Document,
     answered: Sample | None,
-    score: Score | None,
+    score: Response | None,
     fitted: Sequence[Document] | None = None,
     usage: Details | None = None,
 ) -> Sample:

@@ -162,7 +162,7 @@ class TaskCell(Questions, Cell):
 
     def requests(self, model: LanguageModel) -> Iterator[Any]:
         """Yields the harness' requests of its documents, in the order in which a model is asked."""
-        return self._requests(model, self._limits(model))
+        yield from self._requests(model, self._limits(model))
 
     def run(self, model: LanguageModel) -> CellResult:
         """Asks a loaded model, scores its answers, and returns the line of each document."""

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from afrieval._util.errors import UserError, nearest
-from afrieval._util.registry import Registry, source_of
+from afrieval._util.registry import Registry
 from afrieval._util.schema import CLOSED, Positive
-from afrieval._util.stamps import digest
 from afrieval.scoring import registry
 from afrieval.scoring.registry import Spec
 from afrieval.tasks.answers.base import AnswerType, require
@@ -151,14 +150,11 @@ def kinds_of(folder: Path) -> Registry[Kind]:
     Raises:
         UserError: if the file cannot be run, or defines none.
     """
-    path = folder / KINDS_FILE
-    if not path.is_file():
-        return KINDS
-    kinds = KINDS.with_file(path, "write a function with `-> Kind`, as in docs/adding-a-kind.md")
+    kinds = KINDS.with_file(folder / KINDS_FILE, "write a function with `-> Kind`, as in docs/adding-a-kind.md")
     for name in kinds.of_file:
         make: Any = kinds[name]
         with kinds.calling(name):
-            kinds[name] = replace(make(), digest=digest(source_of(path)))
+            kinds[name] = replace(make(), digest=kinds.stamp)
     return kinds
 
 

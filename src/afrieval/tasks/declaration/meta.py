@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError, nearest
-from afrieval._util.yaml_files import read_map
+from afrieval._util.yaml_files import read_map_file
 from afrieval.tasks.data.schema import filled
 from afrieval.tasks.declaration.schema import EvalsSpec
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec
@@ -148,5 +148,5 @@ def published(spec: TaskSpec) -> list[dict[str, Any]]:
     if not PUBLISHED.is_file():
         return []
     model = spec.data.hub.removeprefix(ORGANISATION).removesuffix(END)
-    scores: list[dict[str, Any]] = read_map(PUBLISHED).get(model, {}).get(spec.name, [])
+    scores: list[dict[str, Any]] = read_map_file(PUBLISHED).content.get(model, {}).get(spec.name, [])
     return scores

@@ -9,9 +9,8 @@ from pathlib import Path
 from afrieval._util.errors import SURE, UserError, choices, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
-from afrieval.config.options import DerivedConfig
+from afrieval.config.options import NEW, DerivedConfig
 from afrieval.config.settings import MEMORISATION, EvalConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.config.shared_options import NEW
 from afrieval.languages import ENGLISH, LANGUAGES, language_of, named
 from afrieval.scoring.derived import DERIVED, derived
 from afrieval.scoring.extract import switches
@@ -42,26 +41,26 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
             its prompts.
     """
     folders, memorised = named_folders(config.task), config.task.of
-    if config.asks_memorisation and memorised:
+    if MEMORISATION in config.task.names and memorised:
         config = replace(config, task=replace(config.task, task_name=memorised, of=None))
     available = [*task_names([*folders, TASKS]), *GROUPS, *([] if memorised else [MEMORISATION])]
     suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*available}
-    for name in config.task_names:
+    for name in config.task.names:
         if name in suites:
             raise UserError(f"{name} is a suite, not a task", f"run it by itself: afrieval run MODEL {name}")
         if name not in available:
             raise _no_task(name, available)
-    grouped = any(name in GROUPS for name in config.task_names)
+    grouped = any(name in GROUPS for name in config.task.names)
     options = config.task.options
-    loaded = task_names([*folders, TASKS]) if grouped else config.task_names
+    loaded = task_names([*folders, TASKS]) if grouped else config.task.names
     declared = {name: load_task(name, folders, options) for name in loaded}
-    selected = [declared[name] for name in config.task_names if name not in GROUPS]
+    selected = [declared[name] for name in config.task.names if name not in GROUPS]
     needed = grouped or any(spec.evals for spec in selected)
     if config.task.evals_dataset and not needed:
         raise UserError("task.evals_dataset is set, but no selected task uses it", "remove it")
     evals = chosen_evals(config.model.model_name, config.task.evals_dataset) if needed else None
     names: list[str] = []
-    for name in config.task_names:
+    for name in config.task.names:
         names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
     specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
     others = [name for members in config.task.groups.values() for name in members if options and name not in declared]

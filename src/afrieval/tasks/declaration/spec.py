@@ -199,7 +199,7 @@ def _loaded(root: Path, path: Path, folders: Sequence[Path], options: Mapping[st
     check_names(chosen, PLACEHOLDERS, f"{path}: options")
     # The suite's own tasks have no code.
     code, kinds = (NO_CODE, KINDS) if root == TASKS else (user_code(path.parent), kinds_of(path.parent))
-    code = kin.scoring.user_code if kin and not code.digests else code
+    code = kin.scoring.user_code if kin and code == NO_CODE else code
     named = [kinds.get(str(whole.content.get("kind"))), *([kin.scoring.kind] if kin else [])]
     content = with_options(whole, chosen).checked(_with_keys(tuple(kind.keys for kind in named if kind and kind.keys)))
     kind = _kind(file, content.kind, kinds, kin)

@@ -9,11 +9,10 @@ from afrieval.scoring.base import Extractor, Metric
 from afrieval.scoring.derived import derived as derived_metric
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.extract.phrase import GUESSING
-from afrieval.scoring.metrics import metric
+from afrieval.scoring.metrics import metric, stored
 from afrieval.scoring.registry import Spec
 from afrieval.scoring.tokens import Need
 from afrieval.scoring.user_code import NO_CODE, UserCode
-from afrieval.scoring.user_metrics import stored
 from afrieval.tasks.answers.base import AnswerType
 from afrieval.tasks.declaration.kinds import Kind, answer_type
 from afrieval.tasks.declaration.schema import AnswerSpec, DerivedSpec

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
+from afrieval._util.errors import UserError
+from afrieval._util.terminal import note
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column
 from afrieval.report.table import Table
@@ -41,19 +42,11 @@ CHECKS: Sequence[Check] = (
 )
 
 
-class Checked(NamedTuple):
-    """What the checks of a task found, a line for each check that could not be made, and the languages with data."""
-
-    findings: list[Finding]
-    notes: list[str]
-    languages: set[str]
-
-
-def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
-    """Returns what all checks find in a task's data, by split and language.
+def check_data(spec: TaskSpec, source: str, lock: DataLock, demanded: Iterable[str] = ()) -> list[Finding]:
+    """Returns what all checks find in a task's data, by split and language, and says which checks could not be made.
 
     Raises:
-        UserError: if the source is not usable, or a file is damaged.
+        UserError: if the source is not usable or lacks a language that is demanded, or a file is damaged.
     """
     defects = known_defects(spec)
     findings, notes, languages = list[Finding](), list[str](), set[str]()
@@ -66,7 +59,12 @@ def check_data(spec: TaskSpec, source: str, lock: DataLock) -> Checked:
             notes.append(f"{split}: no rows for {' '.join(absent)}")
         notes += _skipped_checks(split, of_split)
         languages |= with_data
-    return Checked(findings, notes, languages)
+    for code in set(demanded) - languages:
+        problem = f"{source} has no rows of {spec.name} for {code}"
+        raise UserError(problem, f"remove {code} from task.languages, or name another --data.source")
+    for line in notes:
+        note(f"{spec.name}: {line}")
+    return findings
 
 
 def _with_witnesses(findings: Iterable[Finding], group: Group, defects: list[KnownDefect]) -> Iterator[Finding]:
@@ -113,13 +111,19 @@ def finding_table(task: str, findings: list[Finding], rows: int) -> Table:
 
     `rows` is the maximum number of row numbers to show for each.
     """
-    ordered = sorted(findings, key=lambda finding: finding.kind in NOTICES)
+    ordered, records = sorted(findings, key=lambda finding: finding.kind in NOTICES), []
+    for finding in ordered:
+        n, kind = len(finding.rows), finding.kind
+        numbers = " ".join(map(str, finding.rows[:rows])) + (" ..." if n > rows else "")
+        about = [finding.split, finding.language, KINDS[kind], kind, n, finding.n_known]
+        hidden = [[*finding.rows], [*finding.witnesses], _sentence(finding, n), finding.whole, finding.is_new]
+        records.append([*about, "all" if finding.whole else numbers, *hidden])
     n_defects = sum(finding.kind in DEFECTS for finding in findings)
     return Table(
         kind="findings",
         title=f"{task}: {'findings in its data' if findings else 'nothing found in its data'}",
         columns=COLUMNS if findings else [],
-        rows=[_row(finding, rows) for finding in ordered],
+        rows=records,
         notes=[NOTE] if findings else [],
         findings=[
             _sentence(finding, rows) for finding in ordered if finding.is_new and (finding.detail or finding.each)
@@ -127,15 +131,6 @@ def finding_table(task: str, findings: list[Finding], rows: int) -> Table:
         about={"task": task},
         ends={n_defects - 1} if 0 < n_defects < len(findings) else (),
     )
-
-
-def _row(finding: Finding, most: int) -> list[object]:
-    more = " ..." if len(finding.rows) > most else ""
-    numbers = "all" if finding.whole else " ".join(map(str, finding.rows[:most])) + more
-    counts = [len(finding.rows), finding.n_known]
-    hidden = [[*finding.rows], [*finding.witnesses], _sentence(finding, len(finding.rows)), finding.whole]
-    about = [finding.split, finding.language, KINDS[finding.kind], finding.kind]
-    return [*about, *counts, numbers, *hidden, finding.is_new]
 
 
 def _sentence(finding: Finding, most: int) -> str:

@@ -98,14 +98,18 @@ class Group:
 
     @cached_property
     def columns(self) -> dict[str, Texts]:
-        """The translated columns; the choices of a row are one text."""
+        """The columns that differ between languages, unlike codes of subjects; the choices of a row are one text."""
         names = next((d.fields for documents in self.documents.values() for d in documents), {})
         columns: dict[str, Texts] = {
             name: {code: [d.fields[name] for d in of] for code, of in self.documents.items()} for name in names
         }
         if not self.labels and any(d.choices for of in self.documents.values() for d in of):
             columns[CHOICES] = {code: ["\n".join(d.choices) for d in of] for code, of in self.documents.items()}
-        return {name: texts for name, texts in columns.items() if _is_translated(texts)}
+        if len(self.documents) < 2:
+            return columns
+        rows_of = {name: list(zip(*texts.values(), strict=True)) for name, texts in columns.items()}
+        equal = {name: sum(len(set(row)) == 1 for row in rows) for name, rows in rows_of.items()}
+        return {name: texts for name, texts in columns.items() if 2 * equal[name] < len(rows_of[name])}
 
     def finding(self, language: str, kind: str, by_index: Mapping[int, str], detail: str = "") -> Finding:
         """Returns a finding about some rows: their places, and what is found in each."""
@@ -137,18 +141,17 @@ def groups(spec: TaskSpec, split: str, source: str, lock: DataLock) -> Iterator[
     for codes in [*parallel, *alone]:
         loaded = {code: load_split(spec, code, split, source, lock) for code in codes}
         if as_read := {code: of.documents for code, of in loaded.items() if of}:
-            translated = {code: _in_language(spec, documents) for code, documents in as_read.items()}
+            # Without groups of the values of other fields, which are not in the data.
+            translated = {
+                code: [
+                    replace(d, fields={"translation": d.gold or ""})
+                    if "from" in spec.direction
+                    else replace(d, fields={name: d.fields[name] for name in spec.field_columns})
+                    for d in documents
+                ]
+                for code, documents in as_read.items()
+            }
             yield Group(split, *_paired(translated), spec.labels, as_read)
-
-
-def _in_language(spec: TaskSpec, documents: list[Document]) -> list[Document]:
-    """Returns documents with the texts that are in their language: of a text to translate into it, the translation.
-
-    Groups of the values of other fields are left out: they are not in the data.
-    """
-    if "from" not in spec.direction:
-        return [replace(d, fields={n: d.fields[n] for n in spec.field_columns}) for d in documents]
-    return [replace(d, fields={"translation": d.gold or ""}) for d in documents]
 
 
 def _paired(by_language: Mapping[str, list[Document]]) -> tuple[dict[str, list[Document]], dict[str, list[Document]]]:
@@ -161,11 +164,3 @@ def _paired(by_language: Mapping[str, list[Document]]) -> tuple[dict[str, list[D
     common = [name for name in next(iter(whole.values())) if times[name] == len(whole)]
     paired = {code: [of[name] for name in common] for code, of in whole.items()}
     return paired, {code: documents for code, documents in by_language.items() if code not in whole}
-
-
-def _is_translated(texts: Texts) -> bool:
-    """Returns whether a column differs between languages; codes, such as subjects, do not."""
-    if len(texts) < 2:
-        return True
-    rows = list(zip(*texts.values(), strict=True))
-    return 2 * sum(len(set(row)) == 1 for row in rows) < len(rows)

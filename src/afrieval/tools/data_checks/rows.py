@@ -251,16 +251,17 @@ _NAMED = {"keywords", "forbidden_words", "keyword", "first_word", "section_split
 
 def unasked_words(group: Group) -> Iterator[Finding]:
     """Yields rows with instructions whose checkers count words that the prompt does not have."""
-    check = _where(lambda d: ", ".join(_unasked(d)) or None)
+    check = _where(_unasked)
     yield from group.findings("unasked", {code: check([*of]) for code, of in group.documents.items()})
 
 
-def _unasked(document: Document) -> list[str]:
+def _unasked(document: Document) -> str | None:
     prompt_text = folded(" ".join([document.prompt, *document.fields.values()]))
     arguments = document.gold.get("kwargs", []) if isinstance(document.gold, dict) else []
     named_values = [value for kwargs in arguments for name, value in kwargs.items() if name in _NAMED]
     counted_words = [word for value in named_values for word in (value if isinstance(value, list) else [value])]
-    return [f"{word:.40}" for word in counted_words if folded(unicodedata.normalize("NFC", word)) not in prompt_text]
+    unasked = [word for word in counted_words if folded(unicodedata.normalize("NFC", word)) not in prompt_text]
+    return ", ".join(f"{word:.40}" for word in unasked) or None
 
 
 TOGETHER = 10.0  # standard deviations from chance, which half of the languages have to exceed

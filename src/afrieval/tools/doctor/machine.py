@@ -121,21 +121,19 @@ def package_findings() -> list[CheckResult]:
     lines = [CheckResult("Python", "ok", python), CheckResult("afrieval", "ok", __version__)]
     if not SpecifierSet(supported).contains(python, prereleases=True):
         lines[0] = CheckResult("Python", "problem", f"{python} is not supported", f"install Python {supported}")
-    needed = [Requirement(text) for text in metadata.requires("afrieval") or []]
-    if wrong := [finding for requirement in needed if (finding := _fault(requirement))]:
+    wrong = []
+    for requirement in map(Requirement, metadata.requires("afrieval") or []):
+        name, specifier, version = requirement.name, requirement.specifier, _version(requirement.name)
+        optional = bool(requirement.marker and not requirement.marker.evaluate({"extra": ""}))  # an extra needs it
+        if (version is None and optional) or (version and specifier.contains(version, prereleases=True)):
+            continue
+        finding = f"{version} is installed, but {specifier} is needed" if version else "is not installed"
+        status: Status = "note" if optional else "problem"
+        wrong.append(CheckResult(name, status, finding, f"pip install '{name}{specifier}'"))
+    if wrong:
         return [*lines, *wrong]
     versions = ", ".join(f"{name} {version}" for name in (*SHOWN, *OPTIONAL) if (version := _version(name)))
     return [*lines, CheckResult("packages", "ok", versions)]
-
-
-def _fault(requirement: Requirement) -> CheckResult | None:
-    """Returns what is wrong with a package; what only an extra of afrieval needs may be missing."""
-    name, version = requirement.name, _version(requirement.name)
-    optional = bool(requirement.marker and not requirement.marker.evaluate({"extra": ""}))
-    if (version is None and optional) or (version and requirement.specifier.contains(version, prereleases=True)):
-        return None
-    finding = f"{version} is installed, but {requirement.specifier} is needed" if version else "is not installed"
-    return CheckResult(name, "note" if optional else "problem", finding, f"pip install '{name}{requirement.specifier}'")
 
 
 def _version(name: str) -> str | None:

@@ -27,17 +27,13 @@ def guard(worker: int, command: list[str]) -> int:
         while server.poll() is None and os.getppid() == worker and not signals:
             time.sleep(POLL)
     finally:
-        _end(server, time.monotonic() + GRACE)
+        end = time.monotonic() + GRACE
+        os.killpg(0, signal.SIGTERM)  # this process has a handler
+        while (server.poll() is None or _others()) and time.monotonic() < end:
+            time.sleep(POLL)
+        if server.poll() is None or _others():
+            os.killpg(0, signal.SIGKILL)  # this process, too
     return server.returncode or 0
-
-
-def _end(server: "subprocess.Popen[bytes]", until: float) -> None:
-    """Asks all processes of the group to end, waits for them, and kills those that remain, this one among them."""
-    os.killpg(0, signal.SIGTERM)  # this process has a handler
-    while (server.poll() is None or _others()) and time.monotonic() < until:
-        time.sleep(POLL)
-    if server.poll() is None or _others():
-        os.killpg(0, signal.SIGKILL)
 
 
 def _others() -> bool:

@@ -15,7 +15,7 @@ from afrieval._util.signals import check, leave, listen, stoppable
 from afrieval._util.terminal import complain, note, prepare
 from afrieval.config.files import run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.exchange.loggers import checked
+from afrieval.exchange.loggers import check_loggers
 from afrieval.models.base import LanguageModel
 from afrieval.models.load import load_model
 from afrieval.models.loading import seed_libraries
@@ -105,28 +105,24 @@ def work(folder: Path, job: str) -> None:
             return
         for unfinished in job_folder(folder, job).glob(f".{STATE}.*"):  # of workers that were killed
             unfinished.unlink(missing_ok=True)
-        _work(folder, described)
-
-
-def _work(folder: Path, job: Job) -> None:
-    tracker, models = Tracker(folder, job), Models(job_folder(folder, job.name) / LOG)
-    try:
-        tracker.change("running")
-        for number in tracker.left:
-            with _failures(tracker, number, models):
-                share = _share(folder, job, number)
-                tracker.expect(number, share.session.stored.path, len(share.cells), share.left)
-                del share  # all plans of a job may need more memory than there is
-        for number in tracker.left:
-            with _failures(tracker, number, models):
-                _run(_share(folder, job, number), tracker, number, models)
-                tracker.end(number)
-    except BaseException as e:
-        tracker.change("stopped", _reason(e))
-        raise
-    finally:
-        models.close()
-    tracker.change("failed" if tracker.failed else "done")
+        tracker, models = Tracker(folder, described), Models(job_folder(folder, job) / LOG)
+        try:
+            tracker.change("running")
+            for number in tracker.left:
+                with _failures(tracker, number, models):
+                    share = _share(folder, described, number)
+                    tracker.expect(number, share.session.stored.path, len(share.cells), share.left)
+                    del share  # all plans of a job may need more memory than there is
+            for number in tracker.left:
+                with _failures(tracker, number, models):
+                    _run(_share(folder, described, number), tracker, number, models)
+                    tracker.end(number)
+        except BaseException as e:
+            tracker.change("stopped", _reason(e))
+            raise
+        finally:
+            models.close()
+        tracker.change("failed" if tracker.failed else "done")
 
 
 @contextmanager
@@ -145,7 +141,8 @@ def _failures(tracker: Tracker, number: int, models: Models) -> Iterator[None]:
 
 def _share(folder: Path, job: Job, number: int) -> RunShare:
     config = run_config(job.runs[number], needs_model=True)
-    return share_of_job(folder, job, plan_run(checked(config)))
+    check_loggers(config.loggers, config.task)
+    return share_of_job(folder, job, plan_run(config))
 
 
 def share_of_job(folder: Path, job: Job, session: Session) -> RunShare:

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from afrieval._util.errors import UserError
@@ -21,13 +20,6 @@ EXIT_OF_SIGNALS = 128  # and more: the worker has answered a signal
 CRASHES = {getattr(signal, name, None) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")}
 
 
-@dataclass(frozen=True)
-class _Child:
-    job: Job
-    process: subprocess.Popen[bytes]
-    gpus: dict[str, float]  # share of each GPU that it has
-
-
 class LocalExecutor:
     """Runs some jobs at a time on this machine."""
 
@@ -36,7 +28,8 @@ class LocalExecutor:
     def __init__(self, folder: Path, parallel: int, gpus: Sequence[str] = ()):
         self._folder, self._parallel = folder, parallel
         self._free = dict.fromkeys(gpus, 1.0)
-        self._waiting, self._running = list[Job](), list[_Child]()
+        self._waiting, self._running = list[Job](), list[tuple[Job, subprocess.Popen[bytes]]]()
+        self._gpus_of: dict[str, dict[str, float]] = {}  # by job: the share of each GPU that it has
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Lets jobs wait for their turn; raises UserError if a job needs more GPUs than there are."""
@@ -53,25 +46,34 @@ class LocalExecutor:
                 break
             self._start(self._waiting.pop(0), gpus)
         time.sleep(LOOKS)
-        ended = [child for child in self._running if child.process.poll() is not None]
-        for child in ended:
-            self._running.remove(child)
-            for gpu, share in child.gpus.items():
+        ended = []
+        for job, process in [child for child in self._running if child[1].poll() is not None]:
+            self._running.remove((job, process))
+            for gpu, share in self._gpus_of.pop(job.name).items():
                 self._free[gpu] += share
-        return [_ended(self._folder, child) for child in ended]
+            code, state = process.returncode, read_state(self._folder, job)
+            if state["status"] in ("done", "failed", "running"):
+                ended.append(EndedJob(job))
+                continue
+            how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+            reason = state["reason"] or f"its process {how}; see {job_folder(self._folder, job.name) / LOG}"
+            crashed = 0 < code < EXIT_OF_SIGNALS or -code in CRASHES
+            ended.append(EndedJob(job, reason, crashed))
+        return ended
 
     def cancel(self) -> None:
         """Ends workers as Ctrl-C does, and kills those that do not end in time."""
-        for child in self._running:
-            _signal(child, signal.SIGINT)
+        processes = [process for _, process in self._running]
+        for process in processes:
+            _signal(process, signal.SIGINT)
         latest = time.monotonic() + GRACE
-        for child in self._running:
+        for process in processes:
             with suppress(subprocess.TimeoutExpired):
-                child.process.wait(max(latest - time.monotonic(), 0.1))
-        for child in self._running:
-            if child.process.poll() is None:
-                _signal(child, getattr(signal, "SIGKILL", signal.SIGTERM))
-                child.process.wait()
+                process.wait(max(latest - time.monotonic(), 0.1))
+        for process in processes:
+            if process.poll() is None:
+                _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+                process.wait()
 
     def _start(self, job: Job, gpus: dict[str, float]) -> None:
         for gpu, share in gpus.items():
@@ -88,7 +90,8 @@ class LocalExecutor:
                 env={**threads, **os.environ, **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {})},
                 start_new_session=True,  # Ctrl-C in the terminal reaches this process alone, which passes it on
             )
-        self._running.append(_Child(job, process, gpus))
+        self._running.append((job, process))
+        self._gpus_of[job.name] = gpus
 
 
 def check_installed() -> None:
@@ -106,15 +109,6 @@ def opened(folder: Path, jobs: Sequence[Job], parallel: int) -> Iterator[LocalEx
     yield LocalExecutor(folder, parallel, gpus)
 
 
-def _ended(folder: Path, child: _Child) -> EndedJob:
-    code, state = child.process.returncode, read_state(folder, child.job)
-    if state["status"] in ("done", "failed", "running"):
-        return EndedJob(child.job)
-    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-    reason = state["reason"] or f"its process {how}; see {job_folder(folder, child.job.name) / LOG}"
-    return EndedJob(child.job, reason, crashed=0 < code < EXIT_OF_SIGNALS or -code in CRASHES)
-
-
 def _dealt(gpus: float, free: dict[str, float]) -> dict[str, float] | None:
     share = min(gpus, 1.0)
     if not share:
@@ -124,9 +118,9 @@ def _dealt(gpus: float, free: dict[str, float]) -> dict[str, float] | None:
     return dict.fromkeys(fitting[:number], share) if len(fitting) >= number else None
 
 
-def _signal(child: _Child, number: int) -> None:
+def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:
     with suppress(ProcessLookupError):
         if hasattr(os, "killpg"):
-            os.killpg(child.process.pid, number)
+            os.killpg(process.pid, number)
         else:  # Windows has neither groups nor a signal that a process could answer
-            child.process.kill()
+            process.kill()

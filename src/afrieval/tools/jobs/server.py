@@ -75,20 +75,30 @@ def served(model: ModelConfig, log: Path) -> Iterator[ModelConfig]:
     log.parent.mkdir(parents=True, exist_ok=True)
     for attempt in range(ATTEMPTS):
         port = free_port()
-        url = f"http://{HOST}:{port}"
+        running = replace(model, api=replace(model.api, base_url=f"http://{HOST}:{port}/v1"))
         with log.open("ab") as out:
             start = out.tell()
             guard = _start(command(str(model.api.server), str(model.model_name), port), out)
         try:
-            if _is_ready(guard, url, key_of(replace(model.api, base_url=url))):
-                yield replace(model, api=replace(model.api, base_url=f"{url}/v1"))
+            end = time.monotonic() + PATIENCE
+            while not (is_ready := answers(running)) and guard.poll() is None and time.monotonic() < end:
+                time.sleep(POLL)
+            if is_ready and guard.poll() is None:
+                yield running
                 return
             ended = guard.poll() is not None
             with socket.socket() as other:
                 is_taken = other.connect_ex((HOST, port)) == 0
             again = ended and is_taken and attempt < ATTEMPTS - 1
         finally:
-            _stop(guard)
+            guard.terminate()
+            try:
+                with suppress(subprocess.TimeoutExpired):
+                    guard.wait(GRACE + 5)
+            finally:  # what is left of the group is killed, also if another signal comes
+                with suppress(ProcessLookupError):
+                    os.killpg(guard.pid, signal.SIGKILL)
+                guard.wait()
         if not again:
             how = "ended before it answered" if ended else f"did not answer within {PATIENCE / 60:g} minutes"
             text = redacted(read_bytes(log, "give the sweep another folder")[start:].decode(errors="replace"))
@@ -98,8 +108,17 @@ def served(model: ModelConfig, log: Path) -> Iterator[ModelConfig]:
 
 
 def answers(model: ModelConfig) -> bool:
-    """Returns whether the server of a model from `served` is there: it may have crashed in the meantime."""
-    return _answers(str(model.api.base_url).removesuffix("/v1"), key_of(model.api))
+    """Returns whether the server of a model from `served` is ready: by its health check, or else its list of models."""
+    import httpx2
+
+    key, url = key_of(model.api), str(model.api.base_url)
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    with suppress(httpx2.HTTPError), httpx2.Client(trust_env=False, timeout=5, headers=headers) as client:
+        for address in (f"{url.removesuffix('/v1')}/health", f"{url}/models"):
+            with client.stream("GET", address) as response:  # its body is not read
+                if response.status_code != httpx2.codes.NOT_FOUND:
+                    return response.is_success
+    return False
 
 
 def free_port() -> int:
@@ -123,38 +142,3 @@ def _start(words: list[str], out: BinaryIO) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         guarded, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
     )
-
-
-def _is_ready(guard: "subprocess.Popen[bytes]", url: str, key: str) -> bool:
-    """Returns true as soon as the server answers, and false if it ends or time is up."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end and guard.poll() is None:
-        if _answers(url, key):
-            return guard.poll() is None
-        time.sleep(POLL)
-    return False
-
-
-def _answers(url: str, key: str) -> bool:
-    """Returns whether a server is ready: by its health check, or its list of models if it has none."""
-    import httpx2
-
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    with suppress(httpx2.HTTPError), httpx2.Client(trust_env=False, timeout=5, headers=headers) as client:
-        for path in ("health", "v1/models"):
-            with client.stream("GET", f"{url}/{path}") as response:  # its body is not read
-                if response.status_code != httpx2.codes.NOT_FOUND:
-                    return response.is_success
-    return False
-
-
-def _stop(guard: "subprocess.Popen[bytes]") -> None:
-    """Ends a server and its guard; what is left of their group is killed, also if another signal comes."""
-    guard.terminate()
-    try:
-        with suppress(subprocess.TimeoutExpired):
-            guard.wait(GRACE + 5)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(guard.pid, signal.SIGKILL)
-        guard.wait()

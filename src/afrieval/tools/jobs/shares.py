@@ -5,7 +5,7 @@ lock is held for that only; whoever moves the last cell finishes the run.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -189,7 +189,14 @@ def merge(target: RunFolder, share: RunFolder, cells: Iterable[str]) -> None:
     if not (of_share := share.record):
         return
     check_same_run(target.record.get("identity", {}), of_share["identity"], target.path)
-    write_run(target.path, _record(target.record, of_share))
+    old, visits = target.record, [*target.record.get("visits", [])]
+    visits += [visit for visit in of_share.get("visits", []) if visit not in visits]
+    record: dict[str, Any] = merged(old, {key: of for key, of in of_share.items() if key not in ("cells", "visits")})
+    record |= {"suite": of_share["suite"]} if "suite" in of_share else {}
+    record["cells"] = sorted({*old.get("cells", []), *of_share.get("cells", [])})
+    record["visits"] = sorted(visits, key=lambda visit: str(visit.get("date", "")))
+    record |= {"looks": looks} if (looks := max(of.get("looks", 1) for of in (old, of_share))) > 1 else {}
+    write_run(target.path, {key: record[key] for key in [*of_share, *(key for key in record if key not in of_share)]})
     for path in sorted(share.path.glob(ANSWERS)):
         _add_answers(target.path / path.name, path)
     for name in cells:
@@ -205,18 +212,6 @@ def begin_share(share: RunFolder, target: RunFolder) -> None:
     for path in sorted(target.path.glob(ANSWERS)):
         _add_answers(share.path / path.name, path)
     write_run(share.path, target.record)
-
-
-def _record(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the content of run.yaml with the cells and visits of both, visits in the order of their dates."""
-    visits = [*old.get("visits", [])]
-    visits += [visit for visit in new.get("visits", []) if visit not in visits]
-    both = merged(old, {key: value for key, value in new.items() if key not in ("cells", "visits")})
-    both |= {"suite": new["suite"]} if "suite" in new else {}
-    both["cells"] = sorted({*old.get("cells", []), *new.get("cells", [])})
-    both["visits"] = sorted(visits, key=lambda visit: str(visit.get("date", "")))
-    both |= {"looks": looks} if (looks := max(of.get("looks", 1) for of in (old, new))) > 1 else {}
-    return {key: both[key] for key in [*new, *(key for key in both if key not in new)]}
 
 
 def _add_answers(target: Path, source: Path) -> None:

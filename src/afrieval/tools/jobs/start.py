@@ -39,9 +39,12 @@ def start_left(folder: Path, jobs: Sequence[Job], opened: Opened, retry: bool) -
         if not free:
             raise UserError(f"{folder} is in use by another process", "wait for it; --status shows a sweep")
         write_jobs(folder, jobs)
-        if retry:
-            for job in jobs:
-                _reset(folder, job)
+        for job in jobs if retry else ():
+            state = read_state(folder, job)
+            if state["status"] == "failed":
+                for run in state["runs"]:
+                    run |= {"status": "waiting", "reason": ""} if run["status"] == "failed" else {}
+                write_state(folder, job, {**state, "status": "waiting", "reason": ""})
         left = [job for job in jobs if read_state(folder, job)["status"] in ("waiting", "stopped")]
         if left:
             with opened(folder, left) as executor:
@@ -68,16 +71,6 @@ def run_jobs(folder: Path, jobs: Sequence[Job], executor: Executor) -> None:
                 screen.show()
         finally:
             executor.cancel()
-
-
-def _reset(folder: Path, job: Job) -> None:
-    state = read_state(folder, job)
-    if state["status"] != "failed":
-        return
-    for run in state["runs"]:
-        if run["status"] == "failed":
-            run |= {"status": "waiting", "reason": ""}
-    write_state(folder, job, {**state, "status": "waiting", "reason": ""})
 
 
 def checked_config(options: dict[str, Any], where: str, checked: list[RunConfig]) -> RunConfig:

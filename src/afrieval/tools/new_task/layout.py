@@ -69,7 +69,10 @@ def parts_of(repository: str, source: str) -> list[Part]:
     card = card_of(SplitFiles(repository, MAIN, CONFIG, ""), source, UNLOCKED)
     configs = configs_of(card) if card and card.is_file() else {}
     listed = [Part(f"{CONFIG}{c}", c, split) for c, files in configs.items() for split in by_split(files)]
-    if parts := listed or _converted(_names(repository, source, CONVERTED)):
+    if listed:
+        return listed
+    shards = [of for of in map(_SHARD.fullmatch, _names(repository, source, CONVERTED)) if of and of[2] in SPLITS]
+    if parts := list(dict.fromkeys(Part(f"{of[1]}/{of[2]}", of[1], of[2], converted=True) for of in shards)):
         return parts
     if parts := tables(_names(repository, source, MAIN)):
         return parts
@@ -130,12 +133,9 @@ def _coded(part: Part) -> tuple[str, str, str]:
         if language := language_of(word):
             if word in whole:
                 return part.name.replace(word, CODE, 1), language, word
-            return _coded_as(part.name, word), language, word
+            coded = [CODE if text == word else text for text in re.split(f"({_WORD.pattern})", part.name)]
+            return "".join(coded), language, word
     return part.name, "", ""
-
-
-def _coded_as(name: str, word: str) -> str:
-    return _WORD.sub(lambda match: CODE if match[0] == word else match[0], name)
 
 
 def _names(repository: str, source: str, branch: str) -> list[str]:
@@ -144,8 +144,3 @@ def _names(repository: str, source: str, branch: str) -> list[str]:
         return sorted(listing(repository, branch))
     folder = check_folder(source) / repository
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-
-
-def _converted(names: Sequence[str]) -> list[Part]:
-    matches = [match for name in names if (match := _SHARD.fullmatch(name)) and match[2] in SPLITS]
-    return list(dict.fromkeys(Part(f"{m[1]}/{m[2]}", m[1], m[2], converted=True) for m in matches))

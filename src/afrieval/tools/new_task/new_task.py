@@ -14,8 +14,8 @@ from afrieval._util.files import check_file, read_bytes, read_text, user_path
 from afrieval._util.tables import DEFECT, SURROGATE, Row, check_is_text, read_rows
 from afrieval._util.terminal import note, say, shortened
 from afrieval._util.whole_files import made, write_output
+from afrieval.config.options import FROM_HUB, NEW, NewTask
 from afrieval.config.settings import RunConfig
-from afrieval.config.shared_options import FROM_HUB, NEW, NewTask
 from afrieval.languages import LANGUAGES, named
 from afrieval.models.processes import Processes
 from afrieval.tasks.answers.cell_values import normalise
@@ -60,7 +60,7 @@ def with_new_task(config: RunConfig, options: NewTask, processes: Processes) -> 
     Raises:
         UserError: if the data set, its columns or the options do not make a task.
     """
-    words = [name for name in config.task_names if name.startswith(NEW)]
+    words = [name for name in config.task.names if name.startswith(NEW)]
     option_names = [name for name in OPTIONS if getattr(options, name) is not None]
     if option_names and not words:
         raise UserError(f"--{option_names[0]} is for hub:ORG/NAME or file:FILE", "name one of them as the task")
@@ -70,7 +70,7 @@ def with_new_task(config: RunConfig, options: NewTask, processes: Processes) -> 
         raise UserError(f"{words[0]} and {words[1]} are both to become tasks", "run them one after the other")
     languages, source = config.task.languages or [], config.data.source
     name = processes.run_on_rank_zero(lambda: _written(words[0], options, languages, source))
-    names = [name if word == words[0] else word for word in config.task_names]
+    names = [name if word == words[0] else word for word in config.task.names]
     folders = [*config.task.folders, str(FOLDER.resolve())]
     return replace(config, task=replace(config.task, task_name=names, folder=folders))
 

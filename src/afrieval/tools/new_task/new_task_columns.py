@@ -10,7 +10,7 @@ from afrieval._util.errors import UserError, choices, nearest
 from afrieval._util.grouping import grouped
 from afrieval._util.tables import Row
 from afrieval._util.terminal import note, shortened
-from afrieval.config.shared_options import NewTask
+from afrieval.config.options import NewTask
 from afrieval.languages import language_of, named
 from afrieval.tasks.answers.cell_values import LONGEST, label_text, normalise, parse_list
 from afrieval.tasks.answers.choices import LETTERS

@@ -1,56 +1,58 @@
 """What a run would take: tokens, memory, time, and the fertility of the tokenizer."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from afrieval._util.errors import UserError
-from afrieval.analysis.tokenizer import Fertility
+from afrieval.analysis.tokenizer import Counts, Fertility
+from afrieval.languages import ENGLISH
 from afrieval.models.credentials import quiet
 from afrieval.models.engine.packs import free_memory
 from afrieval.models.folder import model_folder
 from afrieval.models.model_identity import device_name
 from afrieval.models.registry import backend_of
-from afrieval.run.plan import first_tokens
+from afrieval.report.columns import Column
+from afrieval.report.table import Table
+from afrieval.run.evaluate import first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
+from afrieval.scoring.texts import words
 from afrieval.tasks.cells.cell import Cell
+from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.lock import DataLock, read_lock
+from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.selection import chosen_tasks
+from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tools.plan.counting import Size, by_place, count, sampled, sizes_by_bytes
-from afrieval.tools.plan.fertility import row_fertilities
 from afrieval.tools.plan.rates import Rates, calibrate, earlier_rates
 from afrieval.tools.plan.token_counts import TokenCounter, token_counter
 
-
-@dataclass(frozen=True)
-class Memory:
-    """Bytes that a run takes.
-
-    Attributes:
-        weights: exact, unless the weights are stored in fewer bits than config.json says.
-        passes: keys and values of a cache, activations and logits, at most; None if the model's code does not tell.
-        quantised: whether the weights are packed numbers, so that they take less.
-    """
-
-    weights: int
-    passes: int | None
-    free: int
-    device: str
-    dtype: str
-    quantised: bool
-
-    @property
-    def total(self) -> int:
-        """Bytes in all."""
-        return self.weights + (self.passes or 0)
+GIB = 2**30
+MOST_ROWS = 200  # rows of a language
+Tokens = Callable[[list[str]], list[int]]
+Texts = Mapping[int | str, list[str]]  # row or key to the texts of a document in its language
 
 
-def memory_of(lm: TokenCounter) -> Memory:
+def memory_table(lm: TokenCounter, model: str) -> Table:
     """Returns the memory that a run needs whose requests were counted."""
-    quantised = getattr(lm.config, "quantization_config", None) is not None or lm.packs_weights
-    dtype = str(lm.model.dtype).removeprefix("torch.")
     free, device = free_memory(lm.device), str(device_name(lm.device))
-    return Memory(lm.weights, lm.passes, free, device, dtype, bool(quantised))
+    total = lm.weights + (lm.passes or 0)
+    parts = {"weights": lm.weights, "cache, activations, logits": lm.passes, "in all": total, f"free on {device}": free}
+    rows = [[name, n_bytes, None if n_bytes is None else n_bytes / GIB] for name, n_bytes in parts.items()]
+    findings = []
+    if total > free and not lm.absent:
+        findings.append("The model does not fit: it needs more memory than is free.")
+    if lm.absent:
+        findings.append(f"{lm.absent} is not on this machine, which plans for {device}.")
+    dtype = str(lm.model.dtype).removeprefix("torch.")
+    notes = [f"Weights are {dtype}; cache, activations and logits are what is in memory at a time, at most."]
+    if getattr(lm.config, "quantization_config", None) is not None or lm.packs_weights:
+        notes.append("The weights are quantised, and take less.")
+    if lm.passes is None:
+        notes.append("What a forward pass takes is not known for this model.")
+    columns = [Column("memory"), Column("bytes", "hidden"), Column("GiB", "ratio")]
+    return Table("memory", f"{model}: memory", columns, rows, notes, findings)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Estimate:
         engine: that computes likelihoods: tree or plain; empty if it is not ours.
         neutral: number of requests with neutral prompts.
         longest: the most tokens of a request, answers included.
-        absent: a device that is asked for and not on this machine.
+        memory: a table; None if it is not ours to say.
     """
 
     model: str
@@ -77,8 +79,7 @@ class Estimate:
     engine: str = ""
     context: int | None = None
     longest: int = 0
-    absent: str = ""
-    memory: Memory | None = None
+    memory: Table | None = None
     rates: Rates = field(default_factory=dict)
     fertilities: list[Fertility] = field(default_factory=list)
 
@@ -142,7 +143,7 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
 
     config = session.config
     ours = backend_of(config.model.model_type).has_engine
-    specs = chosen_tasks(config) if config.task_names else []
+    specs = chosen_tasks(config) if config.task.names else []
     return Estimate(
         str(config.model.model_name),
         sizes,
@@ -151,7 +152,72 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
         engine=lm.engine if ours else "",
         context=lm.max_length,
         longest=lm.longest,
-        absent=lm.absent,
-        memory=memory_of(lm) if ours else None,
+        memory=memory_table(lm, str(config.model.model_name)) if ours else None,
         fertilities=row_fertilities(specs, config.data.source, str(config.model.model_name), cells, tokens),
     )
+
+
+def row_fertilities(
+    specs: Sequence[TaskSpec], source: str, model: str, cells: Sequence[Cell], tokens: Tokens
+) -> list[Fertility]:
+    """Returns the fertility of each task and language of some cells, as far as their rows are in that language."""
+    test_sets = dict.fromkeys((cell.key.task, cell.key.language) for cell in cells)
+    spec_of, lock = {spec.name: spec for spec in specs}, read_lock()
+    fertilities: list[Fertility] = []
+    for task, language in test_sets:
+        spec = spec_of.get(task)
+        if spec and not spec.prompt and not spec.texts and spec.text_language is None:
+            pairs = _pairs(spec, language, source, lock)
+            fertilities += _fertility(spec.name, language, model, *pairs, tokens)
+    return fertilities
+
+
+def _fertility(
+    task: str, language: str, model: str, texts: Texts, english: Texts, tokens: Tokens
+) -> Iterator[Fertility]:
+    chosen = [name for name in texts if name in english] or list(texts)
+    chosen = chosen[:: -(-len(chosen) // MOST_ROWS) or 1]
+    total = _counts([text for name in chosen for text in texts[name]], tokens)
+    if not total.words:
+        return
+    premium = None
+    if english and language != ENGLISH and all(name in english for name in chosen):
+        premium = total.tokens / _counts([text for name in chosen for text in english[name]], tokens).tokens
+    yield Fertility(task, language, model, "rows", len(chosen), total, premium)
+
+
+def _counts(texts: list[str], tokens: Tokens) -> Counts:
+    of_text = map(len, texts)
+    in_bytes = sum(len(text.encode(errors="replace")) for text in texts)
+    return Counts(sum(tokens(texts)), sum(len(words(text)) for text in texts), sum(of_text), in_bytes)
+
+
+def _pairs(spec: TaskSpec, language: str, source: str, lock: DataLock) -> tuple[Texts, Texts]:
+    """Returns the texts of rows in a language, and their English originals, if any."""
+    if spec.direction:
+        data = load_split(spec, language, spec.data.evaluate, source, lock)
+        translated = [d for d in (data.documents if data else []) if isinstance(d.gold, str)]
+        sources: Texts = {d.id: [*d.fields.values()] for d in translated}
+        targets: Texts = {d.id: [str(d.gold)] for d in translated}
+        texts, others = (targets, sources) if "from" in spec.direction else (sources, targets)
+        return texts, others if ENGLISH in spec.direction.values() else {}
+    both = {language, ENGLISH}
+    group = [split for split, groups in spec.parallel.items() if any(both <= {*g} for g in groups) and len(both) > 1]
+    for split in [*(s for s in group if s == spec.data.evaluate), *group]:
+        data, english = (load_split(spec, code, split, source, lock) for code in (language, ENGLISH))
+        if data and english:
+            return _texts(spec, data.documents), _texts(spec, english.documents)
+    data = load_split(spec, language, spec.data.evaluate, source, lock)
+    return _texts(spec, data.documents if data else []), {}
+
+
+def _texts(spec: TaskSpec, documents: Sequence[Document]) -> Texts:
+    """Returns the fields of sound documents, and their choices if these are not the same for all."""
+    left_out = {*spec.breakdowns, *spec.grouped_fields}
+    texts: dict[int | str, list[str]] = {}
+    for d in documents:
+        name = d.key if spec.key else d.id  # by which documents of several languages are paired
+        if not d.defect and name != "":
+            choices = [] if spec.labels else [*d.choices]
+            texts[name] = [text for field, text in d.fields.items() if field not in left_out] + choices
+    return texts

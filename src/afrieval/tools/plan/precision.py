@@ -18,6 +18,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_languages
 from afrieval.analysis.scores import averaged
 from afrieval.analysis.uncertainty import TaskWeight, half_width
+from afrieval.config.api_settings import Prices
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, rows_of
 from afrieval.report.table import Table
@@ -30,7 +31,7 @@ from afrieval.tasks.cells.cell import Cell
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tools.plan.counting import Size, total
 from afrieval.tools.plan.rates import Rates, hours
-from afrieval.tools.plan.tables import TokenPrices, costs
+from afrieval.tools.plan.tables import costs
 
 SAMPLES = (50, 100, 200)  # what the table always shows, as well as all rows
 OF_A_LANGUAGE = "half the width of the 95% interval of a language's score, the narrowest and the widest"
@@ -139,13 +140,6 @@ class Precision:
             for task in members:
                 of_data[self._data[task]] += halves[task] / len(members) / len(groups)
         return math.hypot(*of_data.values()) if len(halves) > 1 else None
-
-    def for_average(self, precision: float) -> int | None:
-        """Returns how large a sample gives this interval of the average; None if all rows do not, or for one task."""
-        whole = self.average(None)
-        if whole is None or whole > precision:
-            return None
-        return fewest(lambda n: self.average(n) or 0.0, precision)
 
     def _half_of_mean(self, task: str, sample: int | None) -> float | None:
         """Returns half the width of the interval of a task's mean over exactly these languages."""
@@ -273,7 +267,7 @@ def _shares(stored: Iterable[CellScores], looks: int) -> list[tuple[str, TaskWei
 
 
 def precision_tables(
-    precision: Precision, targets: tuple[float | None, float | None], rates: Rates, prices: TokenPrices | None
+    precision: Precision, targets: tuple[float | None, float | None], rates: Rates, prices: Prices | None
 ) -> list[Table]:
     """Returns a table by sample, and one by task.
 
@@ -284,35 +278,37 @@ def precision_tables(
         prices: of its tokens; None if they are not known.
     """
     needed = [precision.needed(task, *targets) for task in precision.tasks]
-    enough = precision.for_average(targets[0]) if targets[0] else None
+    whole, enough = precision.average(None), None  # a sample that gives the interval of the average over tasks
+    if targets[0] and whole is not None and whole <= targets[0]:
+        enough = fewest(lambda n: precision.average(n) or 0.0, targets[0])
     questions = {of[key] for of in needed for key in ("for_precision", "for_difference") if of[key]}
     samples = sorted({*SAMPLES, *questions, *filter(None, [enough])})
     longest = max(size.documents // size.cells for size in precision.sizes)
     rows = [precision.of_sample(n) | _costs(precision.size(n), rates, prices) for n in samples if n < longest]
-    whole = precision.of_sample(None) | _costs(precision.size(None), rates, prices)
+    of_all = precision.of_sample(None) | _costs(precision.size(None), rates, prices)
     columns = [
         Column("sample", "text"),
         Column("+/-", "limits", "precision", says=OF_A_LANGUAGE),
-        Column("+/- of mean", "hidden" if whole["mean"] is None else "limits", "mean", says=OF_A_MEAN),
-        Column("+/- of average", "hidden" if whole["average"] is None else "score", "average", says=OF_AN_AVERAGE),
+        Column("+/- of mean", "hidden" if of_all["mean"] is None else "limits", "mean", says=OF_A_MEAN),
+        Column("+/- of average", "hidden" if of_all["average"] is None else "score", "average", says=OF_AN_AVERAGE),
         Column("difference", "limits", says=FOUND),
         Column("requests", "amount"),
         Column("prompt tokens", "amount", "prompt_tokens"),
-        Column("answer tokens", "amount" if whole["answer_tokens"] else "hidden", "answer_tokens"),
-        *([] if whole["hours"] is None else [Column("time", "time", "hours")]),
+        Column("answer tokens", "amount" if of_all["answer_tokens"] else "hidden", "answer_tokens"),
+        *([] if of_all["hours"] is None else [Column("time", "time", "hours")]),
         *([Column("cost", "money")] if prices else []),
     ]
     findings = []
-    if whole["average"] is not None and targets[0] is not None:
+    if whole is not None and targets[0] is not None:
         target = f"For an average over tasks of +/- {shown_score(targets[0], SHARE)} points"
         are_enough = f"a sample of {enough:,} is enough" if enough else "there are too few rows"
         findings.append(f"{target}, {are_enough}.")
     title = "What a sample of each test set gives and takes"
-    by_sample = Table("samples", title, columns, rows_of(columns, [*rows, whole]), _notes(precision), findings)
+    by_sample = Table("samples", title, columns, rows_of(columns, [*rows, of_all]), _notes(precision), findings)
     return [by_sample, _by_task(needed, *("" if of is None else shown_score(of, SHARE) for of in targets))]
 
 
-def _costs(size: Size, rates: Rates, prices: TokenPrices | None) -> dict[str, Any]:
+def _costs(size: Size, rates: Rates, prices: Prices | None) -> dict[str, Any]:
     amounts = {"requests": size.requests, "prompt_tokens": size.plain, "answer_tokens": size.most}
     return amounts | {"hours": hours(size, rates), "cost": sum(costs(size, prices)) if prices else None}
 

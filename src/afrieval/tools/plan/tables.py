@@ -1,8 +1,9 @@
 """The tables of a plan: how much there is to run, how long it takes, what it costs, and whether it fits."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from afrieval._util.grouping import grouped
+from afrieval.config.api_settings import Prices
 from afrieval.config.settings import ModelConfig
 from afrieval.report.columns import Column, rows_of, shown
 from afrieval.report.language_tables import fertility_table
@@ -10,12 +11,10 @@ from afrieval.report.run_summary import PLAIN
 from afrieval.report.table import Table
 from afrieval.report.values import shown_time
 from afrieval.tools.plan.counting import BYTES_PER_TOKEN, Size, total
-from afrieval.tools.plan.plan import Estimate, Memory
+from afrieval.tools.plan.plan import Estimate
 from afrieval.tools.plan.rates import hours
 
 PER = 1_000_000  # prices are for this many tokens
-GIB = 2**30
-MEMORY = {"weights": "weights", "passes": "cache, activations, logits", "total": "in all"}
 ANSWERS = "the most that answers may have; most are shorter"
 LEFT = "Only what is left is counted"
 
@@ -27,20 +26,13 @@ UNFIT = [
 ]
 
 
-class TokenPrices(NamedTuple):
-    """US dollars per million tokens."""
-
-    input: float
-    output: float
-
-
-def prices_of(config: ModelConfig) -> TokenPrices | None:
+def prices_of(config: ModelConfig) -> Prices | None:
     """Returns the prices of a model; None if they are not known."""
-    paid = config.api.prices
-    return None if paid.input is None or paid.output is None else TokenPrices(paid.input, paid.output)
+    prices = config.api.prices
+    return None if prices.input is None or prices.output is None else prices
 
 
-def estimate_tables(estimate: Estimate, prices: TokenPrices | None = None) -> list[Table]:
+def estimate_tables(estimate: Estimate, prices: Prices | None = None) -> list[Table]:
     """Returns the tables of a plan."""
     tables = [_size_table(estimate, prices)]
     columns = [Column("task"), Column("language", "language"), *UNFIT]
@@ -53,10 +45,10 @@ def estimate_tables(estimate: Estimate, prices: TokenPrices | None = None) -> li
         if any(f.premium for f in estimate.fertilities):
             notes.append("times English: tokens divided by those of the same rows in English, where they are parallel.")
         tables.append(fertility_table(estimate.fertilities, [], Column("rows", "amount", "n"), notes))
-    return [*tables, _memory_table(estimate, estimate.memory)] if estimate.memory else tables
+    return [*tables, estimate.memory] if estimate.memory else tables
 
 
-def _size_table(estimate: Estimate, prices: TokenPrices | None) -> Table:
+def _size_table(estimate: Estimate, prices: Prices | None) -> Table:
     whole = total(estimate.sizes)
     time = hours(whole, estimate.rates)
     engine = "engine, which computes shared parts once" if estimate.engine == "tree" else "harness"
@@ -96,7 +88,7 @@ def _size_table(estimate: Estimate, prices: TokenPrices | None) -> Table:
     return Table("estimate", title, columns, rows, _notes(estimate, prices), findings, ends=ends)
 
 
-def _amounts(size: Size, estimate: Estimate, prices: TokenPrices | None) -> dict[str, Any]:
+def _amounts(size: Size, estimate: Estimate, prices: Prices | None) -> dict[str, Any]:
     prompt_cost, answer_cost = costs(size, prices) if prices else (None, None)
     return {
         "task": size.task,
@@ -113,9 +105,9 @@ def _amounts(size: Size, estimate: Estimate, prices: TokenPrices | None) -> dict
     }
 
 
-def costs(size: Size, prices: TokenPrices) -> list[float]:
+def costs(size: Size, prices: Prices) -> list[float]:
     """Returns US dollars for prompts, and the most for answers."""
-    return [size.plain * prices.input / PER, size.most * prices.output / PER]
+    return [size.plain * (prices.input or 0) / PER, size.most * (prices.output or 0) / PER]
 
 
 def _findings(estimate: Estimate, whole: Size) -> list[str]:
@@ -131,7 +123,7 @@ def _findings(estimate: Estimate, whole: Size) -> list[str]:
     return lines
 
 
-def _notes(estimate: Estimate, prices: TokenPrices | None) -> list[str]:
+def _notes(estimate: Estimate, prices: Prices | None) -> list[str]:
     notes = []
     if estimate.neutral:
         notes.append(
@@ -156,19 +148,3 @@ def _notes(estimate: Estimate, prices: TokenPrices | None) -> list[str]:
     used = "Answers are taken to have {:.0f}% of the tokens that they may have, as those that were measured."
     notes += [used.format(100 * rate.share) for rate in estimate.rates.values() if rate.tokens and rate.share < 1]
     return [*notes, "Costs are in US dollars, at the prices of the model file."] if prices else notes
-
-
-def _memory_table(estimate: Estimate, memory: Memory) -> Table:
-    values = {name: getattr(memory, name) for name in MEMORY}
-    rows = [[MEMORY[name], value, None if value is None else value / GIB] for name, value in values.items()]
-    rows.append([f"free on {memory.device}", memory.free, memory.free / GIB])
-    columns = [Column("memory"), Column("bytes", "hidden"), Column("GiB", "ratio")]
-    findings = []
-    if memory.total > memory.free and not estimate.absent:
-        findings.append("The model does not fit: it needs more memory than is free.")
-    if estimate.absent:
-        findings.append(f"{estimate.absent} is not on this machine, which plans for {memory.device}.")
-    notes = [f"Weights are {memory.dtype}; cache, activations and logits are what is in memory at a time, at most."]
-    notes += ["The weights are quantised, and take less."] if memory.quantised else []
-    notes += ["What a forward pass takes is not known for this model."] if memory.passes is None else []
-    return Table("memory", f"{estimate.model}: memory", columns, rows, notes, findings)

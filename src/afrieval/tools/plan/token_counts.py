@@ -62,7 +62,7 @@ class TokenCounter(HF):
     """
 
     longest = truncated = shared = 0
-    packs_weights = False
+    packs_weights = is_vllm = False
     absent = ""
     _has_written = True
     max_batch_size: int
@@ -102,6 +102,11 @@ class TokenCounter(HF):
             self._model.generation_config = GenerationConfig.from_pretrained(
                 pretrained, revision=kwargs.get("revision"), subfolder=kwargs.get("subfolder", "")
             )
+
+    @property
+    def longest_scored(self) -> int:
+        """As in `HF`; in the context of vLLM, there has to be room for a token more."""
+        return int(self.max_length) - 1 if self.is_vllm else super().longest_scored
 
     @property
     def weights(self) -> int:
@@ -241,15 +246,6 @@ class TokenCounter(HF):
         return torch.cat([context, end], dim=1) if causal else end
 
 
-class VLLMTokenCounter(TokenCounter):
-    """Counts tokens for vLLM, whose context has to have room for a token more."""
-
-    @property
-    def longest_scored(self) -> int:
-        """One token less than the context."""
-        return int(self.max_length) - 1
-
-
 def widest(tree: TokenTree, size: int, most: int) -> tuple[int, int, int, int]:
     """Returns what a pack of a tree asks for at most: room in the cache, tokens, scored positions, tokens in a row.
 
@@ -274,13 +270,13 @@ def token_counter(config: ModelConfig, evaluation: EvalConfig) -> TokenCounter:
     except UserError:
         device, absent = device_of(replace(config, device=None), ALONE), device
     sizes = {"batch_size": batch_size(evaluation, device), "max_batch_size": evaluation.max_batch_size}
-    arguments, kind = HFBackend(config.model_type).arguments(config, evaluation), TokenCounter
-    plain = not backend_of(config.model_type).has_engine
-    if plain:
+    arguments = HFBackend(config.model_type).arguments(config, evaluation)
+    is_vllm = not backend_of(config.model_type).has_engine
+    if is_vllm:
         arguments = {OF_VLLM[name]: value for name, value in arguments.items() if name in OF_VLLM}
-        kind = VLLMTokenCounter
-    lm = loading(config, lambda: kind(**{**arguments, "device": "cpu", "parallelize": False, **sizes}))
+    lm = loading(config, lambda: TokenCounter(**{**arguments, "device": "cpu", "parallelize": False, **sizes}))
+    lm.is_vllm = is_vllm
     lm._device, lm.absent, lm.slots = torch.device(device), absent, slots(evaluation, config.backend_args)
     finished(config, lm)
-    lm.choose_engine("plain" if plain else config.engine)
+    lm.choose_engine("plain" if is_vllm else config.engine)
     return lm

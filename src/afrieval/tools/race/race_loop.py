@@ -1,22 +1,31 @@
-"""The course of a race: at each look, the models that are still in it answer a larger sample.
+"""The course of a race, and its tables: at each look, the models that are still in it answer a larger sample.
 
 Nothing is stored but run folders: a race that is continued looks again at the samples that they have.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from afrieval._util.terminal import dollars, note
 from afrieval.analysis.race import Race, begun, looked_at
-from afrieval.analysis.ranks import Contest
+from afrieval.analysis.ranks import PERCENT, Contest
 from afrieval.analysis.scores import ByQuestion
+from afrieval.analysis.uncertainty import interval_of
 from afrieval.languages import LANGUAGES
+from afrieval.report.columns import Column
 from afrieval.report.score_tables import unparsed_words
+from afrieval.report.table import Table
 from afrieval.report.values import listed
 from afrieval.tasks.cells.task_cell import TaskCell
-from afrieval.tools.race.race_runs import ask, check_same_race, contests, cost_of
+from afrieval.tools.race.race_runs import ask, check_same_race, contests, cost_of, most_per_request
 from afrieval.tools.race.setup import Course, RaceModel, RaceSetup
 from afrieval.tools.race.until import grow
+
+SHARE = Column("% of all", "score", "share")
+HOLDS = (
+    "Scores are in percent. Ranks and intervals hold at all looks together in 95 % of races; they are about these "
+    "languages, not about others."
+)
 
 
 class RaceResult(NamedTuple):
@@ -51,7 +60,11 @@ def run_race(setup: RaceSetup, most_requests: int | None, most_cost: float | Non
         for index in [index for index, race in enumerate(races) if not race.is_decided]:
             latest[index] = contests(setup, setup.courses[index], races[index], size)
             before, races[index] = races[index], looked_at(races[index], size, latest[index], setup.margin)
-            note(f"{name}, {size:,} questions: {_news(setup, index, before, races[index])}")
+            race, names = races[index], [model.name for model in setup.models]
+            gone = [names[at] for at in before.still if at in race.left]
+            leads = f"{names[race.best]} leads with {race.scores[race.best]:.1f}"
+            left = f"{listed(gone) if gone else 'none'} left, {len(race.still)} remain"
+            note(f"{name}, {size:,} questions: {where(setup.courses[index])}{leads}; {left}")
             for line in unparsed_words(unparsed_in(setup, [latest[index]])):
                 note(line)
         return not all(race.is_decided for race in races)
@@ -110,16 +123,69 @@ def unparsed_in(setup: RaceSetup, contests: Iterable[Sequence[Contest]]) -> dict
     return {("", name): max([of for at, of in shares if at == n], default=0.0) for n, name in models}
 
 
-def _news(setup: RaceSetup, course_index: int, before: Race, race: Race) -> str:
-    """Returns who leads after a look, and who left, as a sentence."""
-    assert race.latest is not None
-    names, best = [model.name for model in setup.models], race.latest.best
-    gone = [names[at] for at in before.still if at in race.left]
-    leads = f"{names[best]} leads with {race.latest.scores[best]:.1f}"
-    left = f"{listed(gone)} left" if gone else "none left"
-    return f"{where(setup.courses[course_index])}{leads}; {left}, {len(race.still)} remain"
-
-
 def where(course: Course) -> str:
     """Returns what precedes a sentence about a course: the name of its language, if it has one."""
     return f"{LANGUAGES[course.language].name}: " if course.language else ""
+
+
+def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
+    """Returns a row per model: its score, rank, questions and outcome."""
+    by_language = bool(setup.courses[0].language)
+    columns = [Column("language", "language" if by_language else "hidden"), Column("model")]
+    columns += [Column("score", "score", bounds=PERCENT), Column("95 % interval", "interval", "interval", PERCENT)]
+    columns += [Column("rank", "rank"), Column("questions", "amount", says="of each cell, or fewer if it has no more")]
+    columns += [Column("requests", "amount"), SHARE, Column("outcome")]
+    rows, verdicts, ends = list[list[Any]](), list[str](), list[int]()
+    for course, race, latest in zip(setup.courses, outcome.races, outcome.contests, strict=True):
+        of_all = [(index in race.left, index != race.best, -score, index) for index, score in enumerate(race.scores)]
+        for *_, index in sorted(of_all):
+            model, sample, has_left = setup.models[index], race.sample_of(index), index in race.left
+            shares = [each.share(index) for each in latest]
+            requests, whole = (model.requests(course.test_sets, size) for size in (sample, setup.rows))
+            interval = interval_of(shares, drawn=False)
+            outcome_of = f"left at {sample:,}" if has_left else "best" if race.still == [index] else "may be the best"
+            leading = [course.language, model.name, race.scores[index], interval, race.ranks[index]]
+            rows.append([*leading, sample, requests, requests / whole, outcome_of])
+        ends += [len(rows) - 1] if by_language else []
+        verdicts += [where(course) + verdict(setup, race, outcome.stopped)]
+    requests = sum(row[-3] for row in rows)
+    whole = sum(model.requests(course.test_sets, setup.rows) for model in setup.models for course in setup.courses)
+    cost = sum(map(cost_of, setup.models))
+    price = f", for {dollars(cost)}" if cost else ""
+    verdicts.append(f"Requests: {requests:,} of {whole:,} ({100 * requests / whole:.0f} %){price}.")
+    title = f"Race: {listed([*setup.models[0].options])}{' in each language' if by_language else ''}"
+    notes = [HOLDS, *unparsed_words(unparsed_in(setup, outcome.contests))]
+    return Table("race", title, columns, rows, notes, verdicts, ends=ends)
+
+
+def verdict(setup: RaceSetup, race: Race, stopped: str) -> str:
+    """Returns the verdict of a race, as a sentence."""
+    if not race.scores:
+        return f"Nothing was asked: {stopped}."
+    names = [model.name for model in setup.models]
+    best, gone = names[race.best], [names[at] for at in race.left]
+    others = [names[at] for at in race.still if at != race.best]
+    if not others:
+        return f"{best} is the best: {listed(gone)} {'are' if gone[1:] else 'is'} worse."
+    if race.is_decided:
+        points = f"{setup.margin:g} point{'s' * (setup.margin != 1)}"
+        return f"{best} leads; {listed(others)} {'are' if others[1:] else 'is'} less than {points} behind."
+    questions = "all" if race.size >= setup.rows else f"{race.size:,}"
+    why = stopped or f"{questions} questions were asked"
+    return f"{best} leads, but {' or '.join(others)} may be the best: {why}."
+
+
+def looks_table(setup: RaceSetup) -> Table:
+    """Returns the requests and costs of each look, if no model leaves."""
+    test_sets = [test_set for course in setup.courses for test_set in course.test_sets]
+    costs = [most_per_request(model) or 0.0 for model in setup.models]
+    columns = [Column("questions", "amount"), Column("requests", "amount"), SHARE]
+    columns += [Column("cost", "money" if any(costs) else "hidden")]
+    of_looks = [[model.requests(test_sets, size) for model in setup.models] for size in (*setup.sizes, setup.rows)]
+    whole = sum(of_looks.pop())
+    rows = [
+        [size, sum(of), sum(of) / whole, sum(n * cost for n, cost in zip(of, costs, strict=True))]
+        for size, of in zip(setup.sizes, of_looks, strict=True)
+    ]
+    notes = ["Each look includes those before. A model that leaves is asked nothing more, so that a race takes less."]
+    return Table("race-looks", "Looks of the race, at most", columns, rows, notes)

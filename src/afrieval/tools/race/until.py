@@ -21,8 +21,7 @@ from afrieval.report.score_tables import unparsed_notes
 from afrieval.results.cell_scores import CellScores
 from afrieval.run.evaluate import evaluate, missing_cells
 from afrieval.run.finish import read_summary
-from afrieval.run.plan import plan
-from afrieval.run.session import Session
+from afrieval.run.session import Session, plan
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, normal_quantile, wilson
 from afrieval.scoring.statistics.looks import looks, up_to
 from afrieval.tasks.cells.cell import Cell
@@ -214,7 +213,7 @@ def _of_mean(cells: Sequence[CellScores]) -> tuple[float, Interval | None]:
     shares = [TaskWeight(1.0, "", languages)]
     mean, half = float(np.mean([of.scores.mean() for of in languages.values()])), half_width(shares, drawn=False)
     if metric.bounds != (0.0, 1.0) or not half or not 0 < mean < 1:
-        return mean, interval_of(mean, shares, metric.bounds, drawn=False)
+        return mean, interval_of(shares, metric.bounds, drawn=False)
     z = normal_quantile(LEVEL / looks_of(shares))
     n = mean * (1 - mean) * (z / half) ** 2
     return mean, wilson(mean * n, n, z)

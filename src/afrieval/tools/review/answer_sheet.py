@@ -91,12 +91,37 @@ def answer_form(runs: Sequence[RunFolder], rated: Rated, n: int, seed: int) -> t
     Raises:
         UserError: if the runs do not have the same documents, or were stored without texts.
     """
-    cells = [cell for run in runs for cell in cells_in(run, rated.language)]
+    rubric, cells = rated.rubric, [cell for run in runs for cell in cells_in(run, rated.language)]
     chosen = {task: chosen_documents([cell for cell in cells if cell.task == task], n, seed) for task in rated.specs}
-    candidates = [shown(at, line, rated.rubric) for at, line in answers(runs, rated) if at.row in chosen[line["task"]]]
+    candidates = [shown(at, line, rubric) for at, line in answers(runs, rated) if at.row in chosen[line["task"]]]
     rows = sorted({each.id: each for each in candidates}.values())
     random.Random(seed).shuffle(rows)
-    return _form(runs, rated, rows), len(candidates)
+    levels = {f"{LEVEL_IS}{name}": meaning for name, meaning in rubric.levels.items()}
+    codes = ", ".join(sorted({run_code(run) for run in runs}))
+    widths = dict.fromkeys(rubric.shows, 40) | ({RIGHT: WIDTHS[RIGHT]} if rubric.shows_right else {})
+    asked_in = dict.fromkeys(spec.answers_in(rated.language) for spec in rated.specs.values())
+    form = SheetForm(
+        title=TITLE,
+        language=rated.language,
+        head={
+            NAME: "",
+            TASKS_RATED: ", ".join(rated.specs),
+            HOW_TO: HOW,
+            "answers in": " or ".join(LANGUAGES[code].name for code in asked_in),
+            "what is rated": rubric.asks,
+            **levels,
+            RUNS: codes,
+        },
+        columns={ID: WIDTHS[ID], **widths, **{name: WIDTHS[name] for name in (ANSWER, LEVEL, COMMENT)}},
+        rows=[[of.id, *of.fields.values(), *([of.right] if RIGHT in widths else []), of.answer, "", ""] for of in rows],
+        groups=[("Answers", f"Answer {number}") for number in range(1, len(rows) + 1)],
+        chosen=LEVEL,
+        choices=rubric.levels,
+        filled=(NAME, LEVEL, COMMENT),
+        native=(ANSWER,) if [*asked_in] == [rated.language] else (),
+        checked=ANSWER,
+    )
+    return form, len(candidates)
 
 
 def answers(runs: Sequence[RunFolder], rated: Rated) -> Iterator[tuple[AnswerAddress, Sample]]:
@@ -161,32 +186,3 @@ def run_code(run: RunFolder) -> str:
     identity: Any = run.record["identity"]
     parts = [identity.get(name) for name in ("model", "variant", "fewshot")]
     return digest(json.dumps(parts, sort_keys=True, default=str), 8)
-
-
-def _form(runs: Sequence[RunFolder], rated: Rated, rows: Sequence[Shown]) -> SheetForm:
-    rubric = rated.rubric
-    levels = {f"{LEVEL_IS}{name}": meaning for name, meaning in rubric.levels.items()}
-    codes = ", ".join(sorted({run_code(run) for run in runs}))
-    widths = dict.fromkeys(rubric.shows, 40) | ({RIGHT: WIDTHS[RIGHT]} if rubric.shows_right else {})
-    asked_in = dict.fromkeys(spec.answers_in(rated.language) for spec in rated.specs.values())
-    return SheetForm(
-        title=TITLE,
-        language=rated.language,
-        head={
-            NAME: "",
-            TASKS_RATED: ", ".join(rated.specs),
-            HOW_TO: HOW,
-            "answers in": " or ".join(LANGUAGES[code].name for code in asked_in),
-            "what is rated": rubric.asks,
-            **levels,
-            RUNS: codes,
-        },
-        columns={ID: WIDTHS[ID], **widths, **{name: WIDTHS[name] for name in (ANSWER, LEVEL, COMMENT)}},
-        rows=[[of.id, *of.fields.values(), *([of.right] if RIGHT in widths else []), of.answer, "", ""] for of in rows],
-        groups=[("Answers", f"Answer {number}") for number in range(1, len(rows) + 1)],
-        chosen=LEVEL,
-        choices=rubric.levels,
-        filled=(NAME, LEVEL, COMMENT),
-        native=(ANSWER,) if [*asked_in] == [rated.language] else (),
-        checked=ANSWER,
-    )

@@ -99,6 +99,7 @@ class FilledIn(NamedTuple):
 def as_xlsx(form: SheetForm) -> bytes:
     """Returns a form as a workbook: texts only, wrapped, with a list of words to choose from."""
     from openpyxl import Workbook
+    from openpyxl.styles import Alignment
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
     from openpyxl.worksheet.page import PageMargins
@@ -108,7 +109,11 @@ def as_xlsx(form: SheetForm) -> bytes:
     page.title = LANGUAGES[form.language].name
     for number, row in enumerate(form.cells, 1):
         for column, text in enumerate(row, 1):
-            _put(page.cell(number, column), text)
+            cell = page.cell(number, column)
+            cell.value, cell.number_format = text or None, "@"
+            cell.alignment = Alignment(wrap_text=True, vertical="top")
+            if text:  # also one that looks like a number or a formula
+                cell.data_type, cell.quotePrefix = "s", True
     _style(page, form)
     column = get_column_letter(list(form.columns).index(form.chosen) + 1)
     offered = DataValidation(type="list", formula1=f'"{",".join(form.choices)}"', allow_blank=True)
@@ -122,18 +127,6 @@ def as_xlsx(form: SheetForm) -> bytes:
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
-
-
-def _put(cell: Any, text: str) -> None:
-    """Writes a text, also one that looks like a number or a formula."""
-    from openpyxl.styles import Alignment
-
-    cell.value = text or None
-    if text:
-        cell.data_type = "s"
-        cell.quotePrefix = True
-    cell.number_format = "@"
-    cell.alignment = Alignment(wrap_text=True, vertical="top")
 
 
 def _style(page: Any, form: SheetForm) -> None:

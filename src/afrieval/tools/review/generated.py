@@ -12,8 +12,7 @@ from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages
 from afrieval.tasks.prompts.reviews import Status, share
 from afrieval.tasks.prompts.vocabulary import strings
-from afrieval.tools.review.sheet import native_languages, sheet_of
-from afrieval.tools.review.shown_strings import filled, golden
+from afrieval.tools.review.sheet import filled, golden, native_languages, sheet_of
 
 GOLDEN = Path("tests/tasks/golden")
 INDEX = Path("docs/native-prompts.md")

@@ -116,10 +116,10 @@ def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, st
             return {}, errors
         path = copy / "reviews" / f"{sheet.language}.yaml"
         reviews, name = read_reviews(path), " ".join(sheet.reviewer.split())
-        for of in decided:
-            dialect = of.row.dialect or sheet.dialect
-            review = Review(text_hash(of.text), of.verdict, name, date, dialect, of.row.comment)
-            reviews = with_review(reviews, of.string.id, review)
+        for decision in decided:
+            row, hash = decision.row, text_hash(decision.text)
+            review = Review(hash, decision.verdict, name, date, row.dialect or sheet.dialect, row.comment)
+            reviews = with_review(reviews, decision.string.id, review)
         _write(path, as_yaml(reviews))
         _raise_versions(copy, sheet.language, changed)
         if (copy / INDEX).is_file():

@@ -69,7 +69,10 @@ def check_runs(folders: Iterable[Path]) -> list[CheckedRun]:
             checked.append(CheckedRun(folder, ["it has tasks of the harness only"], []))
         else:
             record = readable.records[folder]
-            others, remark = [*_of_tasks(record), *_of_data(record, usual)], ""
+            others, remark = [*_of_tasks(record)], ""
+            for (task, language, split), sha256 in _data(record):  # of data that are as frequent, both are usual
+                if usual[task, language, split][sha256] < max(usual[task, language, split].values()):
+                    others.append(f"{task}: its {split} data in {language} is not what most runs here have")
             if not others:
                 tasks = record["identity"]["tasks"]
                 others, remark = score_problems(
@@ -143,14 +146,6 @@ def _data(record: RunRecord) -> Iterator[tuple[SplitKey, str]]:
             yield from (((task, language, split), sha256) for split, sha256 in splits.items())
 
 
-def _of_data(record: RunRecord, usual: Mapping[SplitKey, Counter[str]]) -> Iterator[str]:
-    """Yields where a run has other data than most runs; of two kinds that are as frequent, the first is usual."""
-    for (task, language, split), sha256 in _data(record):
-        counts = usual[task, language, split]
-        if counts[sha256] < max(counts.values()):
-            yield f"{task}: its {split} data in {language} is not what most runs here have"
-
-
 def _of_files(folder: Path) -> Iterator[str]:
     """Yields files with texts of data sets, whose licences and authors may not want them on the web."""
     having = []
@@ -212,7 +207,8 @@ def copy_without_texts(run: Path, target: Path, raters: dict[str, str]) -> int:
     for visit in record["visits"]:
         source = visit.get("config", {}).get("data", {})
         source.update({"source": "hub"} if _PATH.match(source.get("source", "")) else {})  # it was a mirror of the hub
-    write_run(target, _without_paths(record))
+    # Where a run was is nobody's business: the last part of each path is left.
+    write_run(target, _mapped(record, lambda text: Path(text).name if _PATH.match(text) else text))
     for cell in cell_names(run):
         with written_whole(sample_path(target, cell)) as copy:
             for line in read_lines(sample_path(run, cell)):
@@ -224,13 +220,13 @@ def copy_without_texts(run: Path, target: Path, raters: dict[str, str]) -> int:
     return repeating
 
 
-def _without_paths(value: Any) -> Any:
-    """Returns run.yaml with the last part of each path: where a run was is nobody's business."""
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Returns nested maps and lists with changed texts."""
     if isinstance(value, Mapping):
-        return {name: _without_paths(part) for name, part in value.items()}
+        return {name: _mapped(part, change) for name, part in value.items()}
     if isinstance(value, list):
-        return [_without_paths(part) for part in value]
-    return Path(value).name if isinstance(value, str) and _PATH.match(value) else value
+        return [_mapped(part, change) for part in value]
+    return change(value) if isinstance(value, str) else value
 
 
 def _parts(texts: Iterable[str]) -> tuple[list[str], set[str]]:
@@ -247,24 +243,19 @@ def _plain(text: str) -> str:
     return "".join(words_of(without_marks(text)))
 
 
-def _without_repeated(value: Any, parts: Callable[[], tuple[list[str], set[str]]]) -> Any:
-    """Returns a part of a sample, without texts in it that repeat others."""
-    if isinstance(value, Mapping):
-        return {name: _without_repeated(part, parts) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_without_repeated(part, parts) for part in value]
-    if not isinstance(value, str) or len(value) <= FEW:
-        return value
-    plain, (short, long) = _plain(value), parts()
-    repeats = any(of in plain for of in short) or any(plain[i : i + PART] in long for i in range(len(plain) - PART + 1))
-    return WITHHELD if repeats else value
-
-
 def _line_without_texts(whole: Sample, raters: dict[str, str]) -> bytes:
     document: Any = whole.get("doc")
     question = {name: of for name, of in document.items() if name != "gold"} if isinstance(document, dict) else document
     parts = cache(lambda: _parts([*_texts(question), *_texts(whole.get("arguments"))]))
-    sample = {k: of if k in KEPT else _without_repeated(of, parts) for k, of in without_texts(whole).items()}
+
+    def without_repeated(text: str) -> str:
+        if len(text) <= FEW:
+            return text
+        plain, (short, long) = _plain(text), parts()
+        repeats_part = any(plain[i : i + PART] in long for i in range(len(plain) - PART + 1))
+        return WITHHELD if any(of in plain for of in short) or repeats_part else text
+
+    sample = {k: of if k in KEPT else _mapped(of, without_repeated) for k, of in without_texts(whole).items()}
     if JUDGED in sample:  # what a judge gives as a reason may quote the question
         sample[JUDGED] = {name: {"level": of.get("level")} for name, of in sample[JUDGED].items()}
     if RATINGS in sample:

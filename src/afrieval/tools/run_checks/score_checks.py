@@ -111,19 +111,16 @@ def _of_stored(run: RunFolder, cell: CellScores, metrics: Sequence[Metric]) -> I
     for number, (line, rated) in enumerate(zip(lines, with_people(lines, levels), strict=True), 1):
         if line["metrics"] and not line.get("roles"):
             document: Mapping[str, Any] = line["doc"] if isinstance(line.get("doc"), dict) else {}
-            again = {**(line if kinds and not document else rated), **_picked(line)}
+            again = {**(line if kinds and not document else rated)}
+            if line["n_choices"] and not isinstance(line["resps"][0][0], str):  # the choice that likelihoods pick
+                picked = of_likelihoods(_likelihoods(line)).answer
+                again |= {name: picked for name in ("answer", "picked") if name in line}
             measures = again["measures"] | _measured(line, again, document, metrics)
-            if not kinds or document:
-                measures |= _judged(line, levels, document.get("gold"))
+            judgements = {} if kinds and not document else line.get(JUDGED, {})
+            for name, level in ((name, of.get("level")) for name, of in judgements.items()):
+                if name in line["measures"] and level is not None:
+                    measures[name] = [worth_of(level, levels, document.get("gold"))]
             yield number, score_differences(line, {**again, "measures": measures})
-
-
-def _picked(line: Sample) -> Sample:
-    """Returns the choice that the stored likelihoods pick; nothing for a generated answer."""
-    if not line["n_choices"] or isinstance(line["resps"][0][0], str):
-        return {}
-    picked = of_likelihoods(_likelihoods(line)).answer
-    return {name: picked for name in ("answer", "picked") if name in line}
 
 
 def _likelihoods(line: Sample) -> list[Likelihood]:
@@ -144,11 +141,6 @@ def _measured(
         metric.name: metric.measure(response, question) for metric in metrics if metric.name in line["measures"]
     }
     return {name: measure for name, measure in measures.items() if measure is not None}
-
-
-def _judged(line: Sample, levels: Mapping[str, str], right: Any) -> dict[str, list[float]]:
-    judgements = {name: of.get("level") for name, of in line.get(JUDGED, {}).items() if name in line["measures"]}
-    return {name: [worth_of(level, levels, right)] for name, level in judgements.items() if level is not None}
 
 
 def _of_files(run: RunFolder, cells: Sequence[CellScores]) -> Iterator[str]:

@@ -15,8 +15,8 @@ from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConf
 from afrieval.tasks.data.lock import DataLock, read_lock
 from afrieval.tasks.data.splits import has_split
 from afrieval.tasks.declaration.selection import chosen_tasks
+from afrieval.tools.doctor.check import data_finding, lock_findings
 from afrieval.tools.doctor.machine import CheckResult
-from afrieval.tools.doctor.sources import data_finding, lock_findings
 
 REPOSITORY = "masakhane/afrimmlu"
 
