@@ -143,8 +143,8 @@ def task_cells(
 ) -> tuple[list[TaskCell], list[str]]:
     """Returns the cells of a task, and a line for each omission."""
     form = answer_form(spec, task, likelihoods)
-    if task.suite and (missing := missing_files(spec, settings.source)):
-        return [], [f"{spec.name}: the folder {settings.source} does not contain {missing.repository}"]
+    if task.suite and (split_files := missing_files(spec, settings.source)):
+        return [], [f"{spec.name}: the folder {settings.source} does not contain {split_files.repository}"]
     for metric in spec.scoring.metrics:
         with suppress(UserError):  # a note says which metrics are left out
             metric.fetch()
