@@ -1,4 +1,7 @@
-"""The table of commands; other packages add theirs as entry points of the group `afrieval.commands`."""
+"""The tables of commands and of exporters; other packages add theirs as entry points of these groups."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from afrieval._util.registry import Registry
 from afrieval.config.commands import LOOK, ORDER, SCALE, Command
@@ -48,3 +51,7 @@ COMMANDS: Registry[Command] = Registry(
     {name: _command(name, group, *words) for group, commands in GROUPS.items() for name, words in commands.items()},
     needs=("group", "summary", "kind", "main"),
 )
+
+# Writes runs in the form of another program: from their folders, to a folder, with reference runs.
+Exporter = Callable[[Sequence[Path], Path, Mapping[str, str]], list[Path]]
+EXPORTERS: Registry[Exporter] = Registry("exporter", "afrieval.exporters", {}, needs=["__call__"])

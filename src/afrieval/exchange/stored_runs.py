@@ -2,14 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, NotRequired
 
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
-from afrieval._util.registry import Registry
 from afrieval._util.schema import OpenMap, validated
 from afrieval._util.terminal import note
 from afrieval.results.cell_scores import CellScores
@@ -18,10 +17,6 @@ from afrieval.results.run_files import RESTORE, RUN, read_run
 from afrieval.results.run_folder import cell_lines
 from afrieval.results.samples import Sample
 from afrieval.results.schema import RunRecord
-
-# Writes runs in the form of another program: from their folders, to a folder, with reference runs.
-Exporter = Callable[[Sequence[Path], Path, Mapping[str, str]], list[Path]]
-EXPORTERS: Registry[Exporter] = Registry("exporter", "afrieval.exporters", {}, needs=["__call__"])
 
 
 class LastVisit(OpenMap):

@@ -1,6 +1,9 @@
 """`afrieval export` of runs: what is refused, before anything is written."""
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,3 +61,22 @@ def test_a_damaged_sample_file_leaves_no_half_table(refusal: Refusal, run: Path,
         "export", "--to", "csv", tmp_path / "new", "--run", run
     )
     assert not (tmp_path / "new").exists()
+
+
+def test_a_form_of_another_package(run: Path, tmp_path: Path) -> None:
+    package = tmp_path / "mine-1.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Name: mine\nVersion: 1\n")
+    (package / "entry_points.txt").write_text("[afrieval.exporters]\nours = mine:write\n")
+    (tmp_path / "mine.py").write_text(
+        "def write(runs, folder, references):\n"
+        "    (folder / 'names.txt').write_text(runs[0].name)\n"
+        "    return [folder / 'names.txt']\n"
+    )
+    words = ["export", "--to", "ours", tmp_path / "new", "--run", run]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [Path(sys.executable).with_name("afrieval"), *map(str, words)], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "wrote " in done.stdout, done.stderr
+    assert (tmp_path / "new/names.txt").read_text() == run.name

@@ -8,12 +8,13 @@ from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say, shortened
 from afrieval._util.whole_files import filled
 from afrieval.cli.declarations.exchange import ExportCommand
+from afrieval.cli.registry import EXPORTERS
 from afrieval.config.arguments import read_given, run_config
 from afrieval.config.settings import MEMORISATION, RunConfig
 from afrieval.exchange.every_eval_ever_export import write_records
 from afrieval.exchange.hub_results import write_eval_results
 from afrieval.exchange.lm_eval_results import write_harness_results
-from afrieval.exchange.stored_runs import EXPORTERS, stored_runs
+from afrieval.exchange.stored_runs import stored_runs
 from afrieval.exchange.tidy import write_tidy
 from afrieval.tasks.declaration.selection import named_folders
 

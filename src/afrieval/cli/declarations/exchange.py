@@ -1,13 +1,16 @@
 """Options of the commands that pass runs and tasks on, and what a shell needs to know of all commands."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from afrieval.cli.registry import EXPORTERS
 from afrieval.config.options import Folder, Metavar, Options, Repeated, RunOptions, Word
 
-ExportForm = Literal[
-    "harness", "open-unlearning", "csv", "parquet", "every-eval-ever", "harness-results", "huggingface-eval-yaml"
-]
+FORMS = ("csv", "parquet", "every-eval-ever", "harness-results", "huggingface-eval-yaml")  # of this package
+if TYPE_CHECKING:
+    ExportForm = str
+else:
+    ExportForm = Literal[("harness", *EXPORTERS, *FORMS)]
 
 
 @dataclass(frozen=True)
