@@ -11,7 +11,7 @@ from afrieval.analysis.entries import LeaderboardModel, TaskEntries, TaskEntry, 
 from afrieval.analysis.inputs import Gathered
 from afrieval.analysis.ranks import Contest, best_first, ranks
 from afrieval.analysis.scores import ByQuestion
-from afrieval.analysis.standings import Board, Pair, Standing
+from afrieval.analysis.standings import Board, Pair, Standing, descending
 from afrieval.analysis.suites import RULES
 from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, weighted_mean
 from afrieval.analysis.verdicts import under_mean
@@ -65,7 +65,7 @@ def board(
         whole_model = model in rank_of
         scored = _scored(by_name, model, chosen if whole_model else sorted(pairs), best)
         unscaled.append(scored._replace(pairs=sorted(pairs), rank=rank_of.get(model), whole=whole_model))
-    unscaled.sort(key=lambda s: (not s.whole, not s.concludes, -s.score, s.side.name))
+    unscaled.sort(key=lambda s: (not s.whole, not s.concludes, descending(s.score), s.side.name))
     order = best_first(unscaled, lambda s: s.rank)
     standings = [standing.over(used[0].factor) for standing in order] if own_scale else order
     return Board(name, chosen, len(set().union(*has.values())), standings)

@@ -1,5 +1,6 @@
 """Where sides stand: the score of each, its rank, and what it is not above, in a language or in a mean over several."""
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
@@ -110,7 +111,7 @@ def in_languages(sides: Sides) -> dict[str, Board[str]]:
         fit = concluding(in_language)
         ranks = ranked({side: in_language[side] for side in fit}) if len(fit) > 1 else {}
         sign, level = _sign(in_language), LEVEL / len(in_language)  # all sides of the language together
-        by_score = sorted(in_language, key=lambda side: (side not in fit, -sign * scores[side][code].score))
+        by_score = sorted(in_language, key=lambda side: (side not in fit, descending(sign * scores[side][code].score)))
         standings = [
             Standing(
                 side,
@@ -144,7 +145,7 @@ def over_languages(sides: Sides) -> Board[str]:
     complete = {side: african[side] for side, mean in side_means.items() if side in fit and set(mean.members) == widest}
     ranks = ranked(complete) if len(complete) > 1 else {}
     sign = _sign(sides)
-    by_score = sorted(side_means, key=lambda side: (side not in complete, -sign * side_means[side].score))
+    by_score = sorted(side_means, key=lambda side: (side not in complete, descending(sign * side_means[side].score)))
     standings = []
     for side in best_first(by_score, ranks.get):
         mean, averages = side_means[side], [*map(averaged, grouped(african[side], lambda c: c.language).values())]
@@ -163,6 +164,11 @@ def over_languages(sides: Sides) -> Board[str]:
         )
     task = next(iter(sides.values()))[0].task
     return Board("", [(task, code) for code in sorted(widest)], len(widest), standings)
+
+
+def descending(score: float) -> float:
+    """Returns the key that sorts scores from high to low, and those that are not defined last."""
+    return math.inf if math.isnan(score) else -score
 
 
 def _sign(sides: Sides) -> int:

@@ -38,6 +38,14 @@ def test_the_best_model_of_a_language_is_marked_and_so_is_doubt() -> None:
     assert "cannot be told apart" in text(found) and "n = 100" in heat and "82.6-94.5" in heat
 
 
+def test_a_score_that_is_not_defined_comes_last_without_a_colour() -> None:
+    """Such as the AUC of rows that are all of one class."""
+    found = overview(given(cell([float("nan")] * 100, "undefined"), cell(WEAK, "weak"), cell(GOOD, "good")))
+    heat = found.split('class="matrix sortable"')[1].split("</table>")[0]
+    shown = re.findall(r'<td(?: class="([^"]*)")? data-model="(\w+)"', heat)
+    assert shown == [("heat h9 best", "good"), ("heat h2 alike", "weak"), ("", "undefined")]
+
+
 def test_columns_are_prompt_languages_where_there_is_one_model() -> None:
     found = overview(given(cell(WEAK), cell(GOOD, kind="native")))
     assert re.search("English prompts native prompts", text(found)) and "★" not in found

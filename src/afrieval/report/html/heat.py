@@ -57,9 +57,10 @@ def task_heat(
 def _span(scores: Sequence[float], chances: Sequence[float], bounds: Bounds) -> tuple[float, float]:
     """Returns the scores of the palest and of the darkest colour: from chance, or the lowest score possible, up."""
     low, high = bounds
-    start = min(chances) if chances and bounds == SHARE else low if math.isfinite(low) else min(scores)
+    finite = [score for score in scores if math.isfinite(score)] or [0.0]
+    start = min(chances) if chances and bounds == SHARE else low if math.isfinite(low) else min(finite)
     least = LEAST_SPREAD * (high - low) if math.isfinite(high - low) else 0.0
-    return start, max(*scores, start + least)
+    return start, max(*finite, start + least)
 
 
 def board_heats(
@@ -81,7 +82,8 @@ def board_heats(
     addressed = addresses["language"]
     names = {code: family_and_name(code)[1] for code, of_language in whole.items() if of_language}
     linked = {code: link(name, addressed[code]) if code in addressed else name for code, name in names.items()}
-    all_scores, notes = [row.score for row in standings], [note, MARKS, OTHERS, *doubts_of(standings)]
+    all_scores = [row.score for row in standings if math.isfinite(row.score)] or [0.0]
+    notes = [note, MARKS, OTHERS, *doubts_of(standings)]
     maps = []
     for kind, models in kinds.items():
         columns = {model: (name, model.name) for model, name in titles(models).items()}
@@ -154,7 +156,7 @@ def _heat(
             f"rank {shown_rank(row.rank)}" if row.rank else "",
             "" if row.baseline is None else f"without reading {shown_score(row.baseline)}",
         )
-        colour, key = f"h{step(row.score, span)}" if span else "", round(row.score, 6)
+        colour, key = colour_of(row.score, span), round(row.score, 6)
         mark = _mark(row, is_best(row, boards[code]))
         text = shown_score(row.score, bounds)
         return MatrixCell(text, shown, ", ".join(filter(None, parts)), colour, mark, key, attributes)
@@ -169,10 +171,12 @@ def _heat(
     return matrix(title, "language", heads, by_family(names, line), notes, about)
 
 
-def step(score: float, span: tuple[float, float]) -> int:
-    """Returns the number of a score's colour, between the palest and the darkest."""
+def colour_of(score: float, span: tuple[float, float] | None) -> str:
+    """Returns the class of a score's colour, between the palest and the darkest; empty without, or for no number."""
+    if span is None or not math.isfinite(score):
+        return ""
     low, high = span
-    return max(0, min(STEPS - 1, int(STEPS * (score - low) / (high - low)))) if high > low else 0
+    return f"h{max(0, min(STEPS - 1, int(STEPS * (score - low) / (high - low)))) if high > low else 0}"
 
 
 def mean_matrices(comparable: Sequence[ComparableScores]) -> list[Markup]:
