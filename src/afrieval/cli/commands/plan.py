@@ -10,6 +10,7 @@ from afrieval.config.options import TableFiles
 from afrieval.config.settings import RunConfig
 from afrieval.exchange.discovery import read_inputs
 from afrieval.models.registry import backend_of
+from afrieval.results.cell_scores import CellScores
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.session import Session, plan_run
 from afrieval.tools.plan.plan import estimate
@@ -22,32 +23,22 @@ def main(argv: list[str]) -> None:
     """Prints the tables of a plan, and writes them to the requested files."""
     options, settings = read_given(PlanCommand, argv, "plan")
     config = run_config(settings, needs_model=True)
-    if options.precision or options.difference:
-        return _show_precision(config, options)
-    if options.like:
+    decides = options.precision or options.difference
+    if options.like and not decides:
         raise UserError(
             "--like says how scores are expected to be, for --precision or --difference", "give one of them"
         )
-    show(config, options, options.calibrate)
+    if decides and (name := next((n for n in ("limit", "sample") if getattr(config.eval, n) is not None), None)):
+        hint = f"leave --{name} out: the table shows several samples, and all rows"
+        raise UserError(f"--{name} is given together with --precision or --difference", hint)
+    if decides:
+        stored = read_inputs([user_path(folder) for folder in options.like]).run_cells if options.like else []
+        _show_precision(planned(config, options.calibrate), options, stored)
+    else:
+        show(planned(config, options.calibrate), options, options.calibrate)
 
 
-def _show_precision(config: RunConfig, options: PlanCommand) -> None:
-    """Prints how many questions a decision takes, of whole test sets."""
-    for name in ("limit", "sample"):
-        if getattr(config.eval, name) is not None:
-            hint = f"leave --{name} out: the table shows several samples, and all rows"
-            raise UserError(f"--{name} is given together with --precision or --difference", hint)
-
-    stored = read_inputs([user_path(folder) for folder in options.like]).run_cells if options.like else []
-    session = _planned(config, options.calibrate)
-    estimated = estimate(session, session.plan.cells, options.calibrate)
-    widths = [None if value is None else value / 100 for value in (options.precision, options.difference)]
-    looks = planned_looks(config.eval, session.plan.cells)
-    expected = Precision(session.plan.cells, estimated.sizes, stored, looks, config.task.groups)
-    write_tables(precision_tables(expected, (widths[0], widths[1]), estimated.rates, prices_of(config.model)), options)
-
-
-def _planned(config: RunConfig, calibrate: bool) -> Session:
+def planned(config: RunConfig, calibrate: bool = False) -> Session:
     """Returns the planned run, and prints what is left out; refuses to measure what may cost money."""
     session = plan_run(config, dry=True)
     for line in session.plan.lines:
@@ -58,12 +49,21 @@ def _planned(config: RunConfig, calibrate: bool) -> Session:
     return session
 
 
-def show(config: RunConfig, options: TableFiles, calibrate: bool = False) -> None:
-    """Prints what is left to run of a config."""
-    session = _planned(config, calibrate)
+def _show_precision(session: Session, options: PlanCommand, stored: list[CellScores]) -> None:
+    """Prints how many questions a decision takes, of whole test sets."""
+    config, cells = session.config, session.plan.cells
+    estimated = estimate(session, cells, options.calibrate)
+    widths = [None if value is None else value / 100 for value in (options.precision, options.difference)]
+    looks = planned_looks(config.eval, cells)
+    expected = Precision(cells, estimated.sizes, stored, looks, config.task.groups)
+    write_tables(precision_tables(expected, (widths[0], widths[1]), estimated.rates, prices_of(config.model)), options)
+
+
+def show(session: Session, options: TableFiles, calibrate: bool = False) -> None:
+    """Prints what is left to run of a planned run."""
     cells = missing_cells(session)
     if not cells:
         say(f"Nothing is left to run: all cells are stored in {one_line(session.stored.path)}")
         return
 
-    write_tables(estimate_tables(estimate(session, cells, calibrate), prices_of(config.model)), options)
+    write_tables(estimate_tables(estimate(session, cells, calibrate), prices_of(session.config.model)), options)

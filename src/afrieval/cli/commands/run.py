@@ -28,9 +28,9 @@ def main(argv: list[str]) -> None:
             return
         config = with_new_task(config, options.new, processes)
         if options.dry_run:
-            from afrieval.cli.commands.plan import show  # loads torch, which not every run needs
+            from afrieval.cli.commands.plan import planned, show  # loads torch, which not every run needs
 
-            show(config, TableFiles())
+            show(planned(config), TableFiles())
         elif options.share:
             run_part(config, processes, options.share, options.all_metrics)
         else:
