@@ -31,7 +31,7 @@ class IntervalEstimate(NamedTuple):
 
 def normal_quantile(level: float) -> float:
     """Returns z for a two-sided level, such as 1.96 for 0.05."""
-    return Z95 if level == LEVEL else -NormalDist().inv_cdf(level / 2)
+    return Z95 if level == 0.05 else -NormalDist().inv_cdf(level / 2)
 
 
 def wilson(successes: float, n: float, z: float = Z95) -> Interval:
