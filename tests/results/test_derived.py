@@ -8,10 +8,12 @@ from tests.results.test_run_folder import line
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.subgroups import parts
-from afrieval.results.derived import derived_from, levels, ordered, smallest, with_groups
+from afrieval.results.derived import derived_from, derived_metric, levels, ordered, smallest, with_groups
 from afrieval.results.document_scores import Labels
 from afrieval.results.sample_columns import cell_scores
 from afrieval.results.schema import Declared
+from afrieval.scoring.base import Derived
+from afrieval.scoring.metrics import METRICS
 
 GROUPS = {
     "area": {"of": "subject", "groups": {"science": ["physics", "maths"], "arts": ["music"]}},
@@ -74,3 +76,13 @@ def test_a_document_without_a_value_is_no_part_of_a_macro_mean() -> None:
 def test_a_changed_number_of_inputs_is_refused(how: str, of: list[str]) -> None:
     with pytest.raises(UserError, match=f"the derived metric x, {how}, takes .* inputs, not {len(of)}"):
         derived_from("x", {"how": how, "of": of}, len(of))
+
+
+def test_a_metric_of_derived_metrics_has_the_value_of_each_document() -> None:
+    """As docs/adding-a-metric.md says; only suites, which draw often, leave them out."""
+    accuracy = METRICS["acc"]()
+    mean = Derived("mean", lambda inputs: inputs[0].scores)
+    spread = Derived("spread", lambda inputs: np.repeat(np.std(inputs[0].values), len(inputs[0].scores)))
+    measures = np.array([[1.0], [0.0], [0.0], [1.0], [1.0]])
+    metric, stacked = derived_metric(spread, [derived_metric(mean, [(accuracy, measures)])])
+    assert metric.score(stacked, np.ones((1, 5))) == pytest.approx([np.std(measures)])

@@ -30,11 +30,14 @@ class _Inputs:
         spans: each metric with its first and last column of the measures, which stand side by side; NaN in documents
             that it does not have.
         reference: these metrics of another run, with their measures there.
+        lean: whether inputs that are derived themselves have no values per document, unless these are asked for: they
+            are found numerically, which takes long for each draw.
     """
 
     derived: Derived
     spans: list[tuple[Metric, int, int]]
     reference: Sequence[tuple[Metric, Array]]
+    lean: bool
 
     @cached_property
     def _others(self) -> list[tuple[Array, Array, Array]]:
@@ -49,9 +52,9 @@ class _Inputs:
         for metric, start, stop in self.spans:
             measured = ~np.isnan(measures[:, start:stop]).all(axis=1)
             columns, of_own = measures[measured, start:stop], weights[:, measured]
-            # What documents add to a derived metric is found numerically, which would take long for each draw.
             is_derived = isinstance(getattr(metric.score, "__self__", None), _Inputs)
-            values = linear_values(metric, columns) if with_values or not is_derived else np.zeros(0)
+            without = self.lean and is_derived and not with_values
+            values = np.zeros(0) if without else linear_values(metric, columns)
             inputs.append(Input(metric.score(columns, of_own), values, of_own, columns))
         for scores, values, stored in self._others:
             ones = np.ones((len(weights), len(values)))
@@ -71,7 +74,10 @@ class _Inputs:
 
 
 def derived_metric(
-    how: Derived, inputs: Sequence[tuple[Metric, Array]], reference: Sequence[tuple[Metric, Array]] = ()
+    how: Derived,
+    inputs: Sequence[tuple[Metric, Array]],
+    reference: Sequence[tuple[Metric, Array]] = (),
+    lean: bool = False,
 ) -> tuple[Metric, Array]:
     """Returns a derived metric with its measures: those of its inputs side by side.
 
@@ -81,6 +87,7 @@ def derived_metric(
         how: how it is computed.
         inputs: metrics with their measures of the same documents; NaN in those that a metric does not have.
         reference: the same metrics of another run, which is not drawn from.
+        lean: whether inputs that are derived themselves have no values per document.
     """
     stops = np.cumsum([measures.shape[1] for _, measures in inputs]).tolist()
     spans = [(metric, start, stop) for (metric, _), start, stop in zip(inputs, [0, *stops], stops, strict=False)]
@@ -88,7 +95,7 @@ def derived_metric(
     bounds = how.bounds or (min(lows), max(highs))
     shares = bounds == (0.0, 1.0) and not reference and all(metric.interval == "wilson" for metric, _ in inputs)
     interval = "wilson" if shares and how.interval == "bootstrap" else how.interval
-    parts = _Inputs(how, spans, reference)
+    parts = _Inputs(how, spans, reference, lean)
     metric = Metric(how.name, not_measured, parts.score, how.higher_is_better, bounds, interval, parts.values)
     return metric, np.hstack([measures for _, measures in inputs])
 

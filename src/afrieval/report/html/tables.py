@@ -111,12 +111,6 @@ def by_prompts(
     return replace(table, columns=columns, rows=rows, dimmed=faint), made_of
 
 
-def _joined(table: Table, rows: Sequence[int], column: int) -> Any:
-    values = list(dict.fromkeys(table.rows[row][column] for row in rows))
-    texts = sorted(value for value in values if isinstance(value, str))  # English prompts come before native ones
-    return "; ".join(texts) if 1 < len(texts) == len(values) else values[0]
-
-
 EMPTY = Markup("")
 MANY = 8  # columns from which their names are written vertically
 SIGNS = {  # what a cell's mark looks like, and what it says

@@ -132,7 +132,7 @@ def _combined(
     """Returns a derived metric with its measures of all documents; without an interval if one of its parts has none."""
     inputs, rest = _inputs_of(name, side, declared)
     below = [_combined(part, rest, parts, of) if part in rest else parts[part, of] for part, of in inputs]
-    metric, measures = derived_metric(derived_from(name, declared[name], len(inputs)), below)
+    metric, measures = derived_metric(derived_from(name, declared[name], len(inputs)), below, lean=True)
     return replace(metric, interval="none") if any(of.interval == "none" for of, _ in below) else metric, measures
 
 
