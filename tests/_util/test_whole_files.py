@@ -11,6 +11,8 @@ import pytest
 from afrieval._util.errors import UserError
 from afrieval._util.whole_files import (
     FILLING,
+    NEW,
+    OLD,
     check_replaceable,
     filled,
     is_written,
@@ -66,6 +68,7 @@ def test_the_hint_fits_the_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 MARKER = ".ours"
+KILLED = 2**22 + 1  # no process has such a number
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -155,9 +158,25 @@ def test_one_process_fills_a_new_or_empty_folder(tmp_path: Path) -> None:
     assert contents(folder) == {"whole.csv": "whole"}
 
 
+def test_what_a_killed_process_left_of_a_folder_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    for name in (FILLING, "half.csv", "more/half.csv"):
+        (tmp_path / name).write_text("")
+    with filled(tmp_path):
+        assert [path.name for path in tmp_path.iterdir()] == [FILLING]
+
+
+def test_what_a_kill_between_the_two_renames_left_is_removed(tmp_path: Path) -> None:
+    for kind in (NEW, OLD):
+        replace_folder(tmp_path / f".site{kind}.{KILLED}", {"a.html": b"a"}, MARKER)
+    replace_folder(tmp_path / "site", {"a.html": b"new"}, MARKER)
+    assert contents(tmp_path) == {f"site/{MARKER}": "a.html\n", "site/a.html": "new"}
+
+
 def test_what_another_process_begins_is_left_while_it_lives(tmp_path: Path) -> None:
     path, other = tmp_path / "[a].html", tmp_path / f".[a].html.{os.getppid()}"
     other.write_text("of a process that lives")
+    other.with_suffix(f".{KILLED}").write_text("half")
     write_output(path, b"new")
     assert contents(tmp_path) == {"[a].html": "new", other.name: "of a process that lives"}
 

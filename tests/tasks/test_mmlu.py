@@ -255,6 +255,14 @@ def test_options_are_part_of_the_identity_and_count_guesses() -> None:
     assert switched.facts["declared"]["mmlu_pro"]["extract"] == {"lone": True}
 
 
+@pytest.mark.parametrize("begun", [(), ("--task.extract.lone",)])
+def test_a_folder_has_the_answers_of_one_set_of_options(run_demo: Cli, begun: tuple[str, ...]) -> None:
+    words = ("--task.task_name", "mmlu_pro", "--eval.limit", 1, "--eval.max_gen_toks", 1)
+    assert run_demo(*words, *begun).code == 0
+    for other in (("--task.extract.guess",), ("--task.extract.lone", "--task.extract.guess")):
+        assert "holds another run: tasks.mmlu_pro.extract" in run_demo(*words, *other).err
+
+
 def test_published_scores_of_categories_are_between_those_of_the_data() -> None:
     of_llama = published_scores("mmlu_pro")["Llama-3.1-8B-Instruct"]
     categories = of_llama.groups["category"]

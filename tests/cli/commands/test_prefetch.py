@@ -62,6 +62,9 @@ def test_a_mirror_has_what_the_tasks_read_and_needs_no_network(
     assert files == {f"masakhane/afrimmlu/data/yor/{split}.tsv" for split in ("test", "val", "dev")} | {
         f"masakhane/masakhaner2/swa/{split}/0000.parquet" for split in ("test", "validation")
     }
+    branch = yaml.safe_load((tmp_path / "data.lock").read_text())["masakhane/masakhaner2@refs/convert/parquet"]
+    assert branch["commit"] == "refs-convert-parquet" != hub.commit
+    assert [*branch["files"]] == ["swa/test/0000.parquet", "swa/validation/0000.parquet"]
     hub.error = AssertionError("the network was asked")
     for task, language in (("afrimmlu", "yor"), ("masakhaner", "swa")):
         of_task = ("--task.folder", small_tasks, "--task.task_name", task, "--task.languages", language)

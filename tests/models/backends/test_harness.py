@@ -212,6 +212,15 @@ def test_a_fault_of_the_server_is_an_error_that_says_what_to_do(
     assert server.asked[0]["headers"]["Authorization"] == "Bearer sk-12345678"
 
 
+def test_answers_before_a_fault_are_kept(run_demo: Cli, server: Loopback) -> None:
+    words = (*server.chat_options, *WRITES, "--model.backend_args.num_concurrent", 2)
+    server.fails = {4: (500, b"out of order")}
+    assert run_demo(*words).code == 2
+    server.fails, before = {}, len(server.asked)
+    assert run_demo(*words).code == 0
+    assert len(server.asked) - before <= DOCUMENTS - 3, "what was answered is not asked again"
+
+
 @pytest.mark.parametrize("together", [1, 2])
 def test_a_server_that_is_not_there(together: int) -> None:
     with serving() as gone:

@@ -111,6 +111,15 @@ def count_tokens(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return computed
 
 
+def test_drawn_answers_are_the_harness_own(caplog: pytest.LogCaptureFixture) -> None:
+    model, answers = decoder("llama"), []
+    for engine in ("plain", "tree"):
+        torch.manual_seed(1)
+        answers.append(generated(loaded(model, 3), SOME, engine, {"do_sample": True, "temperature": 0.7}))
+    assert answers[0] == answers[1] != free(model, SOME)
+    assert warnings(caplog) == ["lm_eval generates the answers, since the engine does not support do_sample"]
+
+
 def test_settings_of_the_model_are_the_harness_own(caplog: pytest.LogCaptureFixture) -> None:
     model = decoder("neox")
     whole = free(model, SOME, max_gen_toks=30)

@@ -176,6 +176,18 @@ def test_uhura_truthfulqa(tmp_path: Path) -> None:
     assert len(hausa[1].choices) == 13 and sorted(hausa[1].choices) == sorted(rows[1]["mc1_targets"]["choices"])
 
 
+def test_tukabench_wants_two_parts_refused_and_one_complied_with(tmp_path: Path) -> None:
+    for part in ("harm", "benign", "culture"):
+        path = tmp_path / f"McGill-NLP/tukabench/afri-jbb-{part}/swh/0000.parquet"
+        write_rows(path, [{"Index": 0, "Goal": "x", "Goal_Translation": part}] * 100)
+    found = loaded("tukabench", "swa", "test", tmp_path)
+    assert found and [(d.fields["request"], d.gold) for d in found[::100]] == [
+        ("harm", "refused"),
+        ("benign", "complied"),
+        ("culture", "refused"),
+    ]
+
+
 MMMLU, GLOBAL = load_task("mmmlu"), load_task("global_mmlu")
 
 
