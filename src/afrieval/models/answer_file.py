@@ -61,8 +61,8 @@ class AnswerFile:
 
     def details(self) -> list[Details]:
         """Returns the details of all answers that have some, except numbers for each token, which cost nothing."""
-        every_details = (details_of(self.get(key)) for key in self._answers)
-        return [details for details in every_details if details and not isinstance(details.get("tokens"), dict)]
+        stored = (details_of(self.get(key)) for key in self._answers)
+        return [details for details in stored if details and not isinstance(details.get("tokens"), dict)]
 
     def put(self, key: str, answer: Any) -> None:
         """Stores an answer, which survives a kill of the process.

@@ -13,7 +13,7 @@ Answer = tuple[float, bool]
 
 
 class CountsTokens:
-    """What a model is told of the tokens that it computes; it counts nothing."""
+    """Receives how many tokens a model computes; this one counts nothing."""
 
     def add(self, **counted: int) -> None:
         """Adds numbers of tokens."""
