@@ -2,7 +2,6 @@
 
 import datetime
 import difflib
-import hashlib
 import inspect
 import json
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from lm_eval.tasks import TaskManager
 from lm_eval.tasks._factory import TaskFactory
 from lm_eval.tasks._index import Entry, Kind
 
+from afrieval._util import stamps
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
 from afrieval.models.credentials import quiet
@@ -51,8 +51,7 @@ def plain(value: Any) -> Any:
 
 def digest(value: Any) -> str:
     """Returns a short hash of a value in its plain form."""
-    text = json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return stamps.digest(json.dumps(plain(value), sort_keys=True, ensure_ascii=False))
 
 
 Config = dict[str, Any]
