@@ -1,6 +1,6 @@
 """Two sides of one dimension on the same documents: English against native prompts, model against model, and so on."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 from typing import Any
@@ -12,7 +12,7 @@ from afrieval.analysis.differences import Difference, difference
 from afrieval.analysis.means import numbered
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.unparsed import all_right, are_many, document_means
-from afrieval.languages import ENGLISH, is_african, named
+from afrieval.languages import ENGLISH, named
 from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import KEPT_APART, CellScores
 from afrieval.results.document_scores import Numbers
@@ -32,45 +32,13 @@ CHANGES = {
 Pair = tuple[CellScores, CellScores]
 
 
-@dataclass(frozen=True, kw_only=True)
-class LanguageContrast(Difference):
-    """A language's two scores on the same documents; its interval holds at once with the others of the contrast.
-
-    Attributes:
-        prompts: the prompt numbers averaged over.
-        dropped: documents that only one side has, or whose right answers differ.
-        concludes: whether a verdict may be given: not on the first rows of a test set, which may be alike, not of
-            scores that people have not corrected, and not if it is open.
-        open: whether the verdict would be another one if all unparsed answers of one side were right.
-        sides: both sides on these documents; empty if they are not known.
-    """
-
-    language: str
-    prompts: list[Any]
-    dropped: int
-    concludes: bool = True
-    open: bool = False
-    sides: tuple[PromptMean, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def is_averaged(self) -> bool:
-        """Whether means over African languages and tasks include it."""
-        cells = [cell for side in self.sides for cell in side.cells]
-        return is_african(self.language) and all(c.is_averaged and c.concludes and not c.defect for c in cells)
-
-    @property
-    def verdict(self) -> int:
-        """1 if the second side is higher, -1 if it is lower, 0 if neither can be concluded."""
-        return direction(self.difference, self.adjusted) if self.concludes and not self.floor else 0
-
-
 @dataclass(frozen=True)
 class Contrast:
     """One pair of values of a dimension, over languages.
 
     Attributes:
         fixed: the other dimensions, as far as more than one value of them was given.
-        rows: one per language.
+        rows: one per language; their intervals hold at once.
         refused: a line for each pair that does not match.
         settings: a line for each setting that differs and may.
         is_score: whether that is the task's score.
@@ -83,7 +51,7 @@ class Contrast:
     first: Any
     second: Any
     fixed: dict[str, Any]
-    rows: list[LanguageContrast]
+    rows: list[Difference]
     refused: list[str]
     settings: list[str]
     metric: Metric | None = None
@@ -215,15 +183,15 @@ def _settings(one: CellScores, other: CellScores) -> list[str]:
     return lines
 
 
-def _row(language: str, pairs: list[Pair], common: Numbers, balanced: bool, tests: int, seed: int) -> LanguageContrast:
+def _row(language: str, pairs: list[Pair], common: Numbers, balanced: bool, tests: int, seed: int) -> Difference:
     """Returns the comparison of a language; `tests` says how many there are in its family."""
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
     first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
     whole = difference(first, second, tests, seed)
     fit = first.metric.ranked and all(cell.selection.concludes for pair in pairs for cell in pair)
     is_open = fit and _is_open(first, second, whole, tests, seed)
-    return LanguageContrast(
-        **vars(whole),
+    return replace(
+        whole,
         language=language,
         prompts=sorted({one.prompt for one, _ in pairs}, key=prompt_order),
         dropped=len(everything) - len(common),

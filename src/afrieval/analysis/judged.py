@@ -66,15 +66,6 @@ class JudgedAnswer(NamedTuple):
         return self.worth[judge] - self.worth[PEOPLE] if {judge, PEOPLE} <= self.worth.keys() else 0.0
 
 
-class Misled(NamedTuple):
-    """Mean judged score of some answers, and of all others; None if there are no others."""
-
-    what: str
-    n: int
-    score: float
-    others: float | None
-
-
 @dataclass(frozen=True)
 class JudgedScore:
     """What a judge says of a task in a language, over prompts, and what people say of the same answers.
@@ -122,16 +113,14 @@ class JudgedScore:
         scores, lengths = zip(*parsed, strict=True) if parsed else ((), ())
         return float(spearmanr(scores, lengths).statistic) if min(len({*scores}), len({*lengths})) > 1 else None
 
-    @property
-    def misled(self) -> list[Misled]:
-        """What answers that may mislead the judge score, and all others."""
+    def misled(self, what: str) -> list[Any] | None:
+        """Returns how many answers may mislead the judge in a way, and the mean scores of these and of all others.
+
+        None without such answers; the last is None if there are no others.
+        """
         parsed = [answer for answer in self.answers if self.judge in answer.worth]
-        groups = []
-        for what in MISLEADING:
-            sides = [[a.worth[self.judge] for a in parsed if (what in a.flags) is of] for of in (True, False)]
-            if (score := _mean(sides[0])) is not None:
-                groups.append(Misled(what, len(sides[0]), score, _mean(sides[1])))
-        return groups
+        these, others = ([a.worth[self.judge] for a in parsed if (what in a.flags) is of] for of in (True, False))
+        return [len(these), _mean(these), _mean(others)] if these else None
 
 
 class LanguageAgreement(NamedTuple):

@@ -29,21 +29,11 @@ class Benchmark(NamedTuple):
     licence: str
 
 
-class Publication(NamedTuple):
-    """A publication to cite.
+def references(tasks: Iterable[str]) -> dict[str, list[Benchmark]]:
+    """Returns the benchmarks of some tasks by the citation of their publication, in the order of the tasks.
 
-    Attributes:
-        citation: from the task file; empty for tasks that this version does not have.
-        bibtex: the citation as BibTeX; empty where it cannot be parsed.
+    Tasks that this version does not have are under an empty citation.
     """
-
-    benchmarks: list[Benchmark]
-    citation: str
-    bibtex: str
-
-
-def references(tasks: Iterable[str]) -> list[Publication]:
-    """Returns the publications to cite for some tasks, in the order of the tasks."""
     of_names = grouped(dict.fromkeys(tasks), lambda task: task.removesuffix(" (lm_eval)").removesuffix("_translate"))
     by_citation: dict[str, list[Benchmark]] = {}
     for name, variants in of_names.items():
@@ -52,7 +42,7 @@ def references(tasks: Iterable[str]) -> list[Publication]:
             Benchmark(spec.title, variants, spec.data.hub, spec.licence) if spec else Benchmark(name, variants, "", "")
         )
         by_citation.setdefault(spec.citation if spec else "", []).append(benchmark)
-    return [Publication(benchmarks, citation, bibtex(citation)) for citation, benchmarks in by_citation.items()]
+    return by_citation
 
 
 def bibtex(citation: str) -> str:
