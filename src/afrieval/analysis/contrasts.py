@@ -10,7 +10,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import Difference, difference
 from afrieval.analysis.means import numbered
-from afrieval.analysis.scores import PromptMean, averaged
+from afrieval.analysis.scores import averaged
 from afrieval.analysis.unparsed import all_right, are_many, document_means
 from afrieval.languages import ENGLISH, named
 from afrieval.results.cell_key import prompt_order
@@ -87,7 +87,13 @@ def contrasts(
     of_prompt = {"prompt_set"} if dimension == "prompt" else set()
     rest = [d for d in KEPT_APART if d not in {dimension, *averaged_over, *of_prompt}]
     several = [d for d in rest if len({c.dimensions[d] for c in among or cells}) > 1]
-    groups = grouped(cells, lambda c: (c.task, tuple(_value(c, d, dimension) for d in rest)))
+
+    def fixed_values(cell: CellScores) -> tuple[str | int, ...]:
+        # English prompts are native in English, which compares with native ones elsewhere.
+        is_both = dimension == "language" and cell.language == ENGLISH
+        return tuple("eng" if is_both and d == "prompt_language" else cell.dimensions[d] for d in rest)
+
+    groups = grouped(cells, lambda cell: (cell.task, fixed_values(cell)))
     comparisons = []
     for (task, values), of_group in groups.items():
         members = numbered(of_group) if dimension == "language" else of_group
@@ -125,13 +131,6 @@ def contrasts(
     return comparisons
 
 
-def _value(cell: CellScores, name: str, dimension: str) -> str | int:
-    """Returns a cell's value; English prompts are native in English, which compares with native ones elsewhere."""
-    if dimension == "language" and name == "prompt_language" and cell.language == ENGLISH:
-        return "eng"
-    return cell.dimensions[name]
-
-
 def _matched(
     members: list[CellScores], dimension: str, sides: tuple[Any, Any]
 ) -> tuple[dict[str, list[Pair]], list[str], dict[str, Numbers]]:
@@ -147,8 +146,15 @@ def _matched(
         else:
             fitting.append(pair)
     languages = grouped(fitting, lambda pair: pair[dimension == "language"].language)
-    common = {language: _common(of_language) for language, of_language in languages.items()}
-    return languages, list(refused), {language: rows for language, rows in common.items() if len(rows)}
+    common = {}
+    for language, of_language in languages.items():
+        of_pairs = []  # the rows of each pair that have the same right answer on both sides
+        for one, other in of_language:
+            rows, left, right = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
+            of_pairs.append(rows[one.golds[left] == other.golds[right]])
+        if len(shared := reduce(np.intersect1d, of_pairs)):
+            common[language] = shared
+    return languages, list(refused), common
 
 
 def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
@@ -189,7 +195,12 @@ def _row(language: str, pairs: list[Pair], common: Numbers, balanced: bool, test
     first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
     whole = difference(first, second, tests, seed)
     fit = first.metric.ranked and all(cell.selection.concludes for pair in pairs for cell in pair)
-    is_open = fit and _is_open(first, second, whole, tests, seed)
+    is_open = False
+    if fit and any(are_many(side.cells) for side in (first, second)):
+        # Whether the verdict would be another one if all unparsed answers of one side were right.
+        one_right = (all_right(first), document_means(second)), (document_means(first), all_right(second))
+        cases = [whole, *(difference(*sides, tests, seed) for sides in one_right)]
+        is_open = len({(direction(case.difference, case.adjusted), case.floor is None) for case in cases}) > 1
     return replace(
         whole,
         language=language,
@@ -199,21 +210,3 @@ def _row(language: str, pairs: list[Pair], common: Numbers, balanced: bool, test
         open=is_open,
         sides=(first, second),
     )
-
-
-def _is_open(first: PromptMean, second: PromptMean, whole: Difference, tests: int, seed: int) -> bool:
-    """Returns whether the verdict would be another one if all unparsed answers of one side were right."""
-    if not any(are_many(side.cells) for side in (first, second)):
-        return False
-    one_right = (all_right(first), document_means(second)), (document_means(first), all_right(second))
-    cases = [whole, *(difference(*sides, tests, seed) for sides in one_right)]
-    return len({(direction(case.difference, case.adjusted), case.floor is None) for case in cases}) > 1
-
-
-def _common(pairs: list[Pair]) -> Numbers:
-    """Returns the rows that all cells have, and that have the same right answer on both sides."""
-    shared = []
-    for one, other in pairs:
-        rows, left, right = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
-        shared.append(rows[one.golds[left] == other.golds[right]])
-    return reduce(np.intersect1d, shared)

@@ -163,8 +163,11 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
 
     A judge with another rubric or revision is another one.
     """
-    scores = []
-    for dimensions, of_place in prompt_groups([cell for cell in cells if cell.path and _is_judged(cell)]):
+    judged, scores = [], []
+    for cell in cells:
+        names = (*cell.metrics, *cell.declared.get("signatures", ()))  # a judge's replies may all be unparsed
+        judged += [cell] if cell.path and any(name == PEOPLE or name.startswith(JUDGE) for name in names) else []
+    for dimensions, of_place in prompt_groups(judged):
         lines = ((cell, line) for cell in of_place for line in read_lines(Path(str(cell.path))) if line["metrics"])
         answers = [JudgedAnswer.read(cell, line) for cell, line in lines]
         judges = list(dict.fromkeys(name for answer in answers for name in answer.judged))
@@ -185,12 +188,6 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
     order = {code: at for at, code in enumerate(dict.fromkeys(score.dimensions["language"] for score in scores))}
     scores.sort(key=lambda score: order[score.dimensions["language"]])
     return [*grouped(scores, lambda score: (score.task, score.judge, score.signature)).values()]
-
-
-def _is_judged(cell: CellScores) -> bool:
-    """Returns whether people rated answers of a cell, or a judge was asked: its replies may all be unparsed."""
-    names = (*cell.metrics, *cell.declared.get("signatures", ()))
-    return any(name == PEOPLE or name.startswith(JUDGE) for name in names)
 
 
 def _averaged(cells: list[CellScores], metric: str) -> PromptMean | None:

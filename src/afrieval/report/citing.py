@@ -58,8 +58,10 @@ def bibtex(citation: str) -> str:
     while parts and _WHERE.fullmatch(parts[-1]):
         where.insert(0, parts.pop())
     title = ", ".join(parts)
-    fields = {"author": _authors(match["authors"]), **({"title": f"{{{title}}}"} if title else {})}
-    fields |= {"year": match["year"]}
+    named = re.split(r", | and ", match["authors"].removesuffix(" et al."))
+    authors = [f"{{{name}}}" if " " in name else name for name in named]  # names of groups stay whole
+    authors += ["others"] if match["authors"].endswith(" et al.") else []
+    fields = {"author": " and ".join(authors), **({"title": f"{{{title}}}"} if title else {}), "year": match["year"]}
     eprint = next((place.removeprefix("arXiv:") for place in where if place.startswith("arXiv:")), "")
     fields |= {"eprint": eprint, "archiveprefix": "arXiv"} if eprint else {}
     others = [place for place in where if not place.startswith("arXiv:")]
@@ -73,13 +75,6 @@ def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
     escaped = {name: re.sub(r"([&%$#_])", r"\\\1", value) for name, value in fields.items()}
     lines = [f"  {name} = {{{value}}}," for name, value in escaped.items()]
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
-
-
-def _authors(authors: str) -> str:
-    """Returns authors as BibTeX separates them; names of groups, of several words, stay whole."""
-    named = re.split(r", | and ", authors.removesuffix(" et al."))
-    whole = [f"{{{name}}}" if " " in name else name for name in named]
-    return " and ".join([*whole, "others"] if authors.endswith(" et al.") else whole)
 
 
 def software(version: str) -> list[str]:
