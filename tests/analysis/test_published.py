@@ -29,7 +29,7 @@ from afrieval.analysis.subgroups import ScoreTree, trees
 from afrieval.exchange.discovery import read_inputs
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import with_groups
-from afrieval.results.document_scores import Labels
+from afrieval.results.document_columns import Labels
 from afrieval.tasks.declaration.known_facts import published_scores
 
 TABLE = """model,prompt,eng,fra,yor,hau,por,avg_score

@@ -15,7 +15,7 @@ from afrieval.analysis.unparsed import all_right, are_many, document_means
 from afrieval.languages import ENGLISH, named
 from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import KEPT_APART, CellScores
-from afrieval.results.document_scores import Numbers
+from afrieval.results.document_columns import Numbers
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.tests import direction
 

@@ -9,7 +9,7 @@ import numpy as np
 from afrieval.analysis.scores import PromptMean
 from afrieval.analysis.verdicts import Floor, not_above
 from afrieval.languages import is_african
-from afrieval.results.document_scores import Values
+from afrieval.results.document_columns import Values
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values
 from afrieval.scoring.statistics.paired import PERMUTATIONS as SIGNS
 from afrieval.scoring.statistics.paired import (

@@ -204,11 +204,8 @@ def is_other_model(each: CellScores) -> bool:
 
 def verdicts(each: CellScores) -> dict[str, float] | None:
     """Returns how often a cell's scores agree with the published verdicts; None if no document has both."""
-    published = each.verdicts
-    if published is None:
-        return None
-    both = ~np.isnan(published)
-    return agreement(each.values[both], published[both], each.looks) if both.any() else None
+    both = ~np.isnan(each.verdicts)
+    return agreement(each.values[both], each.verdicts[both], each.looks) if both.any() else None
 
 
 def agreement(ours: Values, published: Values, looks: int = 1) -> dict[str, float]:

@@ -9,7 +9,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Values
+from afrieval.results.document_columns import Values
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
 
 LOST, GAINED, WRONG, RIGHT, MEASURED = "first only", "second only", "wrong", "right", "measured"

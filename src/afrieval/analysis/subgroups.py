@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import levels, nested_fields, ordered, smallest
-from afrieval.results.document_scores import Numbers
+from afrieval.results.document_columns import Numbers
 from afrieval.results.schema import Declared
 from afrieval.scoring.statistics.intervals import Interval
 

@@ -42,7 +42,7 @@ from afrieval.report.table import Table
 from afrieval.report.values import bounds_of, language_names, titled
 from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Numbers
+from afrieval.results.document_columns import Numbers
 from afrieval.scoring.base import Metric
 from afrieval.tasks.declaration.known_facts import PublishedScores
 
