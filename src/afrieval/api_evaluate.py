@@ -19,7 +19,7 @@ from afrieval.config.options import options_of
 from afrieval.config.settings import ChatTags, EvalConfig, ModelConfig, RunConfig
 from afrieval.config.short_form import DAILY, full_name, model_settings, task_settings
 from afrieval.exchange.loggers import check_loggers, log_run
-from afrieval.models.load import Loaded, left_as_it_was, same_random_numbers
+from afrieval.models.loaded import Loaded, left_as_it_was, same_random_numbers
 from afrieval.run.evaluate import missing_cells
 from afrieval.run.finish import finish
 from afrieval.run.session import open_run

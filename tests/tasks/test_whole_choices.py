@@ -17,9 +17,9 @@ from tests.tasks.small_task import cell_of, declaration, write_declaration
 from afrieval._util.errors import UserError
 from afrieval.exchange.tidy import DOCUMENT
 from afrieval.models.demo import demo_folder
+from afrieval.results.document_columns import stored_row
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
-from afrieval.results.score_row import stored_row
 from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
 from afrieval.tasks.cells.sample_lines import with_choices
 from afrieval.tasks.data.documents import documents

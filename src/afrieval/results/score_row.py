@@ -1,50 +1,12 @@
 """The row of scores of a cell: each column declared once, for summary.csv and for tables of other programs."""
 
-import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any
 
 from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_columns import DescribedColumn
 from afrieval.scoring.labels import GUESSED, NOT_PARSED, REFUSED
-
-T = TypeVar("T")
-Kind = Literal["text", "number", "whole", "truth", "texts", "numbers", "wholes"]
-Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class DescribedColumn(Generic[T]):
-    """A column of a table whose rows are of one type.
-
-    Attributes:
-        name: its name in every format.
-        kind: the type of its values; any of them may be missing.
-        words: what it holds, as docs/exchange.md says it.
-        source: returns the value of a row; by default, the attribute of the column's name.
-    """
-
-    name: str
-    kind: Kind
-    words: str
-    source: Callable[[T], Any] | None = None
-
-    def of(self, row: T) -> Any:
-        """Returns the value of a row, as Python has it."""
-        return self.source(row) if self.source else getattr(row, self.name)
-
-    def stored(self, row: T) -> Any:
-        """Returns the value of a row as a file of any format has it: None for numbers that are not finite."""
-        value = self.of(row)
-        if isinstance(value, float):
-            return float(value) if math.isfinite(value) else None
-        return str(value) if self.kind == "text" and value is not None else value
-
-
-def stored_row(columns: Iterable[DescribedColumn[T]], row: T) -> Row:
-    """Returns the values of a row by column, as a file has them."""
-    return {column.name: column.stored(row) for column in columns}
 
 
 def _scored(name: str) -> Callable[[CellScores], Any]:

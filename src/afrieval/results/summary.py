@@ -10,9 +10,10 @@ from annotated_types import Ge
 from afrieval._util.grouping import grouped
 from afrieval._util.schema import OpenMap, validated
 from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_columns import Row
 from afrieval.results.run_files import RUN
 from afrieval.results.schema import Index, RunRecord
-from afrieval.results.score_row import CELL, KEY, METRIC, SCORE, Row
+from afrieval.results.score_row import CELL, KEY, METRIC, SCORE
 from afrieval.scoring.labels import TOO_LONG
 from afrieval.scoring.responses import LOCAL, is_cut
 

@@ -12,7 +12,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.answer_file import AnswerFile
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.models.response_cache import CachedLM
 from afrieval.models.work import KINDS
 from afrieval.results.identity import differences
