@@ -71,17 +71,8 @@ def _output(line: Sample) -> str | None:
     return answers[0][0] if answers and isinstance(answers[0][0], str) else None
 
 
-def _continuations(line: Sample) -> list[str] | None:
-    requests = line.get("arguments")
-    return list(map(str, continuations(line))) if requests and _output(line) is None else None
-
-
 def _likelihoods(line: Sample) -> list[float] | None:
     return list(map(float, log_likelihoods(line))) or None
-
-
-def _judged(line: Sample) -> str | None:
-    return as_text({name: judgement.get("level") for name, judgement in line.get(JUDGED, {}).items()} or None)
 
 
 DOCUMENT = [
@@ -94,7 +85,12 @@ DOCUMENT = [
     SampleColumn("fewshot_ids", "wholes", "rows of the examples", _get("fewshot_ids")),
     SampleColumn("prompt_text", "text", "prompt as sent, with examples and chat template", _prompt),
     SampleColumn("choices", "texts", "choices in the data", _choices),
-    SampleColumn("continuations", "texts", "continuations that were scored", _continuations),
+    SampleColumn(
+        "continuations",
+        "texts",
+        "continuations that were scored",
+        lambda line: list(map(str, continuations(line))) if line.get("arguments") and _output(line) is None else None,
+    ),
     SampleColumn("likelihoods", "numbers", "their log-likelihoods", _likelihoods),
     SampleColumn("output", "text", "generated text", _output),
     SampleColumn("answer", "text", "answer that was extracted from it; of choices the number, from 0", _text("answer")),
@@ -106,7 +102,12 @@ DOCUMENT = [
     ),
     SampleColumn("target", "text", "right answer", _text("target")),
     *(column for name, column in OF_LINES.items() if column.words and name != "ids"),
-    SampleColumn("judged", "text", "level that each judge gave to the answer, as a JSON object", _judged),
+    SampleColumn(
+        "judged",
+        "text",
+        "level that each judge gave to the answer, as a JSON object",
+        lambda line: as_text({name: of.get("level") for name, of in line.get(JUDGED, {}).items()} or None),
+    ),
     SampleColumn("ratings", "text", "level that each person gave to the answer, as a JSON object", _text(RATINGS)),
     SampleColumn("doc_hash", "text", "hash of the document", _get("doc_hash")),
     SampleColumn("prompt_hash", "text", "hash of the prompt as sent", _get("prompt_hash")),

@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
-from afrieval.analysis.published_evaluations import has_evals
+from afrieval.analysis.published import has_evals
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.subgroups import outlines
 from afrieval.analysis.suites import suite_averages

@@ -10,7 +10,7 @@ from lm_eval.api.instance import Instance
 
 from afrieval._util.errors import UserError
 from afrieval.addons.contamination.asking import AskingMethod, Measures, MemorisationRequest, Method
-from afrieval.config.settings import MEMORISATION, EvalConfig
+from afrieval.config.settings import EvalConfig
 from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel, UnknownTokenizer
 from afrieval.results.cell_key import CellKey
@@ -23,6 +23,7 @@ from afrieval.tasks.cells.sample_lines import sample_line
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TaskSpec
 
+MEMORISATION = "memorisation"  # the task
 VERSION = 2  # of what is asked and measured
 PROMPT, PROMPT_LANGUAGE, FORM = 0, "eng", "likelihoods"  # there is no prompt
 
