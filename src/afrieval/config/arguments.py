@@ -148,7 +148,10 @@ def _flags(kind: type, argv: list[str], command: str) -> tuple[list[Flag], dict[
         if option.name == "config" and "new.config" in by_name and not text.endswith(YAML):
             option = by_name["new.config"]  # the configuration of a data set
         if option.named:
-            option, text = _named(option, text)
+            entry, equals, path = text.partition("=")  # of a map, as in --reference NAME=PATH
+            if not (equals and path and re.fullmatch(r"[\w-]+", entry)):
+                raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")
+            option, text = Option(f"{option.name}.{entry}", option.entries), path
             if any(option.name == other.name for other, _ in flags):
                 raise UserError(f"--{option.name.replace('.', ' ')} is given twice", "give each name once")
         flags.append((option, text))
@@ -182,14 +185,6 @@ def _next_value(option: Option, words: list[str]) -> str:
     if boolean:
         return "true"
     raise UserError(f"option {option.flag} has no value", f"write {option.flag} VALUE")
-
-
-def _named(option: Option, text: str) -> Flag:
-    """Returns the entry of a map that an option such as `--reference NAME=PATH` gives."""
-    name, equals, path = text.partition("=")
-    if not (equals and path and re.fullmatch(r"[\w-]+", name)):
-        raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")
-    return Option(f"{option.name}.{name}", option.entries), path
 
 
 def _without_names(alone: list[str], options: list[Option], command: str) -> dict[str, Any]:

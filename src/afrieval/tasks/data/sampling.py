@@ -18,6 +18,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
 from afrieval.results.identity import BY_LIMIT
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -115,9 +116,7 @@ def _spread(rows: list[int], strata: Sequence[Strata], key: str) -> list[int]:
     """
     if not strata or len(rows) < 2:
         return rows
-    groups: dict[Hashable, list[int]] = {}
-    for row in rows:
-        groups.setdefault(strata[0][row], []).append(row)
+    groups = grouped(rows, strata[0].__getitem__)
     spread = [iter(_spread(of, strata[1:], f"{key}:{number}")) for number, of in enumerate(groups.values())]
     start = _digest(key) % len(rows)
     turns = _circle([len(of) for of in groups.values()])
