@@ -111,8 +111,8 @@ def _runs(
     return {"scores": scores, "parts": parts, "samples": samples}
 
 
-def _side(of: CellScores | LanguageScore) -> tuple[Any, ...]:
-    return of.model, of.shots, of.answer_form, of.prompt_set
+def _side(scores: CellScores | LanguageScore) -> tuple[Any, ...]:
+    return scores.model, scores.shots, scores.answer_form, scores.prompt_set
 
 
 def _sizes(cell: CellScores) -> dict[str, int]:
