@@ -21,21 +21,20 @@ from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.schema import CLOSED, validated_json
 from afrieval._util.terminal import shortened
-from afrieval.config.files import SECTIONS, Settings, inserted, parse, read_file, run_config, suite_file
-from afrieval.config.options import Option, RunOptions, any_value, map_of, options_of
-from afrieval.config.settings import RunConfig
-from afrieval.config.short_form import (
-    DAILY,
-    MODEL_ARGS,
-    NOT_HERE,
+from afrieval.config.files import (
+    SECTIONS,
     YAML,
-    full_name,
-    model_args_flags,
+    Settings,
+    inserted,
     model_settings,
+    parse,
+    read_file,
+    suite_file,
     task_settings,
 )
-
-__all__ = ["Settings", "read_given", "read_options", "run_config", "sections_of"]
+from afrieval.config.options import Option, RunOptions, any_value, map_of, options_of
+from afrieval.config.settings import RunConfig
+from afrieval.config.short_form import DAILY, MODEL_ARGS, NOT_HERE, full_name, model_args_flags
 
 T = TypeVar("T")
 R = TypeVar("R", bound=RunOptions)
@@ -50,7 +49,7 @@ def read_options(kind: type[T], argv: list[str], command: str) -> T:
 def read_given(kind: type[R], argv: list[str], command: str) -> tuple[R, Settings]:
     """Returns the options of a command, and the settings of a run that files and flags give.
 
-    `run_config` makes a config of the settings.
+    `files.run_config` makes a config of the settings.
     """
     flags, words = _flags(kind, argv, command)
     options = _own(kind, flags, words, command)
