@@ -52,8 +52,9 @@ class ModelConfig(Options):
     """Model"""
 
     model_name: Annotated[str, Metavar("NAME")] | None = None
-    """Hub id or folder of the model; demo is a tiny random model that is built locally. Default: none; commands that
-    run a model require it."""
+    """Hub id, folder or GGUF file of the model; demo is a tiny random model that is built locally. The environment
+    variable AFRIEVAL_MODELS names a folder that has models of the hub as ORG/NAME. Default: none; commands that run a
+    model require it."""
     model_type: Annotated[str, Metavar("BACKEND")] = "hf"
     """Backend that runs the model: hf, vllm (for GPUs and decoder-only models), openai (any OpenAI-compatible server),
     recorded (answers in a file), or any other backend of the harness, such as local-completions (see "Models" in the

@@ -1,14 +1,12 @@
 """The demo model: a tiny random Llama with byte tokens, which scores at chance level."""
 
-import contextlib
-import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
+from afrieval._util.user_cache import cached_folder
 
 VERSION = 2
 SEED = 42
@@ -18,20 +16,7 @@ END = -6.0  # what the end-of-text token is multiplied with, for answers of a fe
 
 def demo_folder() -> Path:
     """Returns the demo model's folder in the user's cache; builds it on first use."""
-    cache = user_path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    folder = cache / "afrieval" / f"demo-{VERSION}"
-    if not folder.is_dir():
-        try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as e:
-            raise UserError(
-                f"{folder.parent} cannot be written: {e.strerror}", "set XDG_CACHE_HOME to a writable folder"
-            ) from None
-        with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
-            build_demo(Path(unfinished) / folder.name)
-            with contextlib.suppress(OSError):  # another process was quicker
-                (Path(unfinished) / folder.name).rename(folder)
-    return folder
+    return cached_folder(f"demo-{VERSION}", build_demo)
 
 
 def write_chat_demo(folder: str) -> None:

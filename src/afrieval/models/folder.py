@@ -1,5 +1,6 @@
 """Validates the files of a model folder before anything is loaded."""
 
+import os
 import re
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -9,6 +10,7 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.files import check_file, read_bytes, user_path
 from afrieval._util.schema import parsed_json
+from afrieval.models.gguf import SUFFIX
 
 AGAIN = "fetch the model again, or restore that file from its source"
 OBJECTS = (
@@ -16,6 +18,7 @@ OBJECTS = (
     "added_tokens.json", "chat_template.json", "vocab.json", "model.safetensors.index.json",
     "pytorch_model.bin.index.json", "adapter_config.json",
 )  # fmt: skip
+MIRROR = "AFRIEVAL_MODELS"  # names a folder of models, laid out ORG/NAME as on the hub
 WEIGHTS = ("*.safetensors", "*.bin")
 WHOLE = re.compile(r"[IU]\d|BOOL")  # safetensors' names of types
 # The names by which config.json counts layers, also of a text model inside one for images or sound.
@@ -23,14 +26,29 @@ LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "num_decoder
 Shapes = Mapping[str, tuple[int, ...]]
 
 
+def local_path(name: str) -> Path | None:
+    """Returns a model's folder or GGUF file on this machine, also one below AFRIEVAL_MODELS; None if there is none."""
+    mirror = os.environ.get(MIRROR)
+    paths = [user_path(name), *([user_path(mirror) / name] if mirror else [])]
+    return next((path for path in paths if path.is_dir() or (path.suffix == SUFFIX and path.is_file())), None)
+
+
 def model_folder(name: str) -> Path | None:
-    """Returns a model's folder, or None if the name is a hub id."""
-    path = user_path(name)
-    if path.is_dir():
+    """Returns a model's folder or GGUF file, or None if the name is a hub id.
+
+    Raises:
+        UserError: if there is no such folder or file, and the name is not a hub id.
+    """
+    if (mirror := os.environ.get(MIRROR)) and not user_path(mirror).is_dir():
+        raise UserError(f"{MIRROR} is {mirror}, which is not a folder", f"correct or unset {MIRROR}")
+    if path := local_path(name):
         return path
+    path = user_path(name)
     if path.is_file():
-        hint = "give the folder that contains config.json, weights and tokenizer, or a hub id"
+        hint = "give a GGUF file, the folder that contains config.json, weights and tokenizer, or a hub id"
         raise UserError(f"{name} is a file, not a folder", hint)
+    if path.suffix == SUFFIX:
+        raise UserError(f"the file {name[:200]} does not exist", "give the path of a GGUF file")
     if not _is_hub_id(name):
         hint = "give a folder with config.json, weights and tokenizer, or a hub id such as google/gemma-2-9b-it"
         raise UserError(f"there is no model in {name[:200]}, and a hub id must have the form ORG/NAME", hint)
@@ -81,8 +99,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
         hint = "give its base model as model.model_name and this folder as model.backend_args.peft"
         raise UserError(f"there is no model in {folder}, only a PEFT adapter", hint)
     hint = "give a folder with config.json, weights and tokenizer, or a hub id"
-    if any(folder.glob("*.gguf")):
-        hint += "; for a GGUF file, give its name as model.backend_args.gguf_file"
+    if file := next(folder.glob(f"*{SUFFIX}"), None):
+        hint = f"give the GGUF file: {file}"
     raise UserError(f"there is no model in {folder}: it has no config.json", hint)
 
 

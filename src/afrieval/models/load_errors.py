@@ -14,6 +14,7 @@ from afrieval._util.files import user_path
 from afrieval.config.settings import ModelConfig
 from afrieval.models.credentials import bare_address, redacted
 from afrieval.models.engine.requests import EngineError
+from afrieval.models.folder import local_path
 
 T = TypeVar("T")
 Cases = dict[tuple[str, ...], tuple[str, str]]
@@ -24,6 +25,7 @@ STEPS = {
     "_get_config": "config.json",
     "_create_tokenizer": "tokenizer",
     "_create_model": "config.json or weights",
+    "convert": "GGUF file",
     "try_model": "config.json, tokenizer or weights",
 }
 
@@ -53,7 +55,7 @@ def explain(config: ModelConfig, error: BaseException) -> UserError:
     while cause is not None:
         text += f"{type(cause).__name__}: {cause} | ".lower()
         cause = cause.__cause__ or cause.__context__
-    cases = _cases(name) | ({} if user_path(name).is_dir() else _cases_of_the_hub(name, config.revision))
+    cases = _cases(name) | ({} if local_path(name) else _cases_of_the_hub(name, config.revision))
     for signs, (message, hint) in cases.items():
         if any(sign.lower() in text for sign in signs):
             return UserError(message, hint)

@@ -16,6 +16,7 @@ from afrieval.models.chat_template import KeepsSystemText, template_of
 from afrieval.models.checks import try_model
 from afrieval.models.demo import demo_folder
 from afrieval.models.folder import Shapes, check_adapter, check_files, model_folder
+from afrieval.models.gguf import converted
 from afrieval.models.load_errors import loading
 from afrieval.models.processes import Processes
 
@@ -53,9 +54,8 @@ class HFBackend(Backend):
 
     def arguments(self, config: ModelConfig, evaluation: EvalConfig) -> dict[str, Any]:
         """Returns the arguments of the harness' class, except device and batch size; `backend_args` override them."""
-        name = demo_folder() if config.model_name == DEMO else user_path(str(config.model_name))
         return {
-            "pretrained": str(name),
+            "pretrained": loadable(config),
             "revision": config.revision,
             "dtype": config.dtype,
             "trust_remote_code": config.trust_remote_code,
@@ -64,6 +64,15 @@ class HFBackend(Backend):
             "softmax_dtype": "float32",  # in 16 bits, sums of log-probabilities are rounded until choices tie
             **config.backend_args,
         }
+
+
+def loadable(config: ModelConfig) -> str:
+    """Returns the folder of a model that is on this machine, where a GGUF file is converted, or else its hub id."""
+    name = str(config.model_name)
+    if name == DEMO:
+        return str(demo_folder())
+    path = model_folder(name)
+    return str(loading(config, lambda: converted(path)) if path and path.is_file() else path or name)
 
 
 def stated_length(config: ModelConfig) -> int | None:
@@ -115,11 +124,12 @@ def check_parts(config: ModelConfig, processes: Processes) -> Shapes:
         check_adapter(peft)
     if (delta := arguments.get("delta")) and (folder := model_folder(delta)):
         check_files(folder)
-    folder = demo_folder() if config.model_name == DEMO else model_folder(str(config.model_name))
-    gguf = arguments.get("gguf_file")
-    if folder and gguf and not (folder / gguf).is_file():
+    folder, gguf = user_path(loadable(config)), arguments.get("gguf_file")
+    if not folder.is_dir():
+        return {}  # on the hub
+    if gguf and not (folder / gguf).is_file():
         raise UserError(f"the file {folder / gguf} does not exist", "name a GGUF file in the model's folder")
-    return check_files(folder / arguments.get("subfolder", "")) if folder and not gguf else {}
+    return {} if gguf else check_files(folder / arguments.get("subfolder", ""))
 
 
 def _prepare_chats(config: ModelConfig, lm: LanguageModel) -> None:

@@ -13,6 +13,8 @@ from afrieval._util.files import user_path
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.models.base import LanguageModel, model_settings
 from afrieval.models.credentials import without_secrets
+from afrieval.models.folder import local_path
+from afrieval.models.gguf import SUFFIX
 from afrieval.models.registry import backend_of
 
 CACHED = "models--"  # what folders of models begin with in the hub's cache; below are snapshots/COMMIT
@@ -101,11 +103,13 @@ def device_name(device: Any) -> str | None:
 
 
 def _local(name: str) -> dict[str, str]:
-    """Returns a local model's path, and a hash of the sizes and times of its files."""
-    folder = user_path(name)
-    if name == DEMO or not folder.is_dir():
+    """Returns a local model's path, and a hash of the sizes and times of its files; one of a mirror keeps its name."""
+    path = local_path(name)
+    if name == DEMO or path is None:
         return {}
-    files = sorted(p for p in folder.iterdir() if p.suffix in (".json", ".safetensors", ".bin", ".model"))
+    inside = [path] if path.is_file() else path.iterdir()
+    files = sorted(p for p in inside if p.suffix in (".json", ".safetensors", ".bin", ".model", SUFFIX))
     stamp = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
     digest = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()[:16]
-    return {"model_name": str(folder.resolve()), "size_and_time_of_files": digest}
+    named = {"model_name": str(path.resolve())} if path == user_path(name) else {}
+    return {**named, "size_and_time_of_files": digest}

@@ -21,6 +21,7 @@ from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig
 from afrieval.models import model_identity as of_model
 from afrieval.models.base import LanguageModel
 from afrieval.models.credentials import without_secrets
+from afrieval.models.folder import local_path
 from afrieval.models.model_identity import called, telling_api, telling_args
 from afrieval.results.identity import merged
 from afrieval.results.run_files import ANSWERS
@@ -155,7 +156,7 @@ def default_folder(config: RunConfig, cells: Sequence[Cell] = (), form: str = ""
 
 def _model_folder(model: ModelConfig) -> str:
     name = str(model.model_name)
-    name = called(str(folder.resolve())) if (folder := user_path(name)).is_dir() else name
+    name = called(str(path.resolve())) if (path := user_path(name)) == local_path(name) else name
     name = re.sub("[/:]", "__", name)  # Windows has no colon in names
     return name if model.revision == "main" else f"{name}@{model.revision.replace('/', '__')}"
 

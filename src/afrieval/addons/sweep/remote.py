@@ -7,7 +7,15 @@ from afrieval.tools.jobs.jobs import LOG, job_folder
 
 GOES_ON = "; the same sweep continues where this job stopped"  # said of a job that a signal stops
 # Not HF_TOKEN: schedulers show and store what they pass on. A token in HF_HOME is found there.
-PASSED = ("PYTHONPATH", "AFRIEVAL_DATA", "HF_HOME", "HF_HUB_OFFLINE", "XDG_CACHE_HOME", "OMP_NUM_THREADS")
+PASSED = (
+    "PYTHONPATH",
+    "AFRIEVAL_DATA",
+    "AFRIEVAL_MODELS",
+    "HF_HOME",
+    "HF_HUB_OFFLINE",
+    "XDG_CACHE_HOME",
+    "OMP_NUM_THREADS",
+)
 
 
 def passed_on() -> dict[str, str]:

@@ -12,6 +12,7 @@ from afrieval.config.arguments import read_given
 from afrieval.config.files import run_config
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.languages import ENGLISH
+from afrieval.models.folder import local_path
 from afrieval.models.load_errors import explain
 from afrieval.run.harness.plan import plan_harness
 from afrieval.tasks.data.files import HUB, card_of, data_files
@@ -50,7 +51,7 @@ def main(argv: list[str]) -> None:
     for cell in plan_harness(config).cells:
         say(f"{cell.name}: {cell.n} documents")
     model = config.model.model_name
-    if model not in (None, DEMO) and not user_path(str(model)).is_dir():
+    if model not in (None, DEMO) and not local_path(str(model)):
         say(_fetch_model(config.model))
 
 

@@ -5,7 +5,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval._util.files import user_path
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backend import Backend
 from afrieval.models.backend_args import arguments_of_vllm, check_arguments, signature
@@ -13,7 +12,7 @@ from afrieval.models.base import Capabilities, LanguageModel
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.engine.text_ends import leave_texts_open
 from afrieval.models.load_errors import loading
-from afrieval.models.loading import begin, check_parts, stated_length, tried
+from afrieval.models.loading import begin, check_parts, loadable, stated_length, tried
 from afrieval.models.processes import Processes
 
 INSTALL = "install 'vllm>=0.29,<0.31' in a separate environment; see 'Models' in the documentation"
@@ -69,7 +68,7 @@ class VLLMBackend(Backend):
             hint = "give model.backend_args.tensor_parallel_size, the number of GPUs for one model"
             raise UserError("model.parallelize is not supported by vllm", hint)
         return {
-            "pretrained": str(user_path(str(config.model_name))),
+            "pretrained": loadable(config),
             "revision": config.revision,
             "dtype": config.dtype,
             "trust_remote_code": config.trust_remote_code,

@@ -9,6 +9,7 @@ from afrieval._util.terminal import shortened
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.models.backends.vllm import INSTALL
 from afrieval.models.folder import WEIGHTS, check_adapter, check_files, model_folder, read_object
+from afrieval.models.gguf import check_gguf
 from afrieval.models.load_errors import explain
 from afrieval.models.openai.failure import CHECK, valid
 from afrieval.models.openai.settings import address, is_here, key_of, without_key
@@ -77,7 +78,9 @@ def model_finding(config: ModelConfig, hub: bool = True) -> CheckResult:
             check_adapter(peft)
         local = model_folder(name)
         if folder := local or _cached(config):
-            if "gguf_file" not in config.backend_args:
+            if folder.is_file():
+                check_gguf(folder)
+            elif "gguf_file" not in config.backend_args:
                 check_files(folder / config.backend_args.get("subfolder", ""))
             return CheckResult(check, "ok", "all files are there" if local else "in the hub's cache")
     except UserError as e:
