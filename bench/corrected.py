@@ -15,7 +15,7 @@ from afrieval.analysis.means import of_questions, over_languages
 from afrieval.analysis.ranks import Contest, compared
 from afrieval.analysis.scores import ByQuestion, PromptMean
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Numbers, Values
+from afrieval.results.document_columns import Numbers, Values
 from afrieval.scoring.base import Metric
 from afrieval.scoring.learned import learned
 from afrieval.scoring.statistics.intervals import LEVEL, Interval

@@ -21,16 +21,16 @@ from unittest.mock import patch
 import torch
 
 from afrieval.cli.main import main as afrieval
-from afrieval.models import load
 from afrieval.models.engine import tree_lm as of_engine
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.models.response_cache import CachedLM
+from afrieval.run import evaluate
 
 ANSWER = " 3 and 4 are 7. The answer is 7."
 STAGES = {  # functions whose time, without that of those inside them, is a stage's
     "plan": ["afrieval.run.session:plan_run"],
     "read data": ["afrieval.tasks.cells.plan:load_split"],
-    "load the model": ["afrieval.models.load:load_model"],
+    "load the model": ["afrieval.models.registry:load_model"],
     "render prompts": ["afrieval.tasks.prompts.prompts:_render"],
     "build requests": [
         "afrieval.tasks.cells.task_cell:TaskCell._task",
@@ -136,7 +136,7 @@ def answered_at_once(stages: Stages) -> Iterator[None]:
         lm._has_written, lm.model.forward = True, None
         return lm
 
-    with patch.object(load, "load_model", loaded), patch.object(of_engine, "loglikelihoods", stage(likelihoods)):
+    with patch.object(evaluate, "load_model", loaded), patch.object(of_engine, "loglikelihoods", stage(likelihoods)):
         yield
 
 

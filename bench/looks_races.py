@@ -13,7 +13,7 @@ from afrieval.analysis.race import begun, looked_at
 from afrieval.analysis.ranks import PERCENT, Contest, Rank, ranks
 from afrieval.analysis.scores import ByQuestion
 from afrieval.results.comparable_runs import read_runs
-from afrieval.results.document_scores import Values
+from afrieval.results.document_columns import Values
 from afrieval.scoring.statistics.looks import looks
 from afrieval.tasks.data.sampling import sample_order
 

@@ -12,7 +12,7 @@ from scipy import optimize, special
 from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.uncertainty import TaskWeight, half_width
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Values
+from afrieval.results.document_columns import Values
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, wilson

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.contrasts import LanguageContrast, contrasts
+from afrieval.analysis.contrasts import contrasts
+from afrieval.analysis.differences import Difference
 from afrieval.languages import ENGLISH
 from afrieval.results.cell_scores import CellScores
 from afrieval.scoring.base import Array, Likelihood, Question, Response
@@ -141,7 +142,7 @@ def cell(spec: TaskSpec, data: Data, places: Any, likelihoods: Array, written: s
 
 def rows(
     spec: TaskSpec, languages: list[Data], size: int | None, shuffled: bool, families: Sequence[str] = FAMILIES
-) -> Iterator[tuple[str, LanguageContrast]]:
+) -> Iterator[tuple[str, Difference]]:
     """Yields the family of each model, and what is found of it in each language."""
     for model in range(MODELS // len(FAMILIES) * len(families)):
         family, cells = families[model % len(families)], []
@@ -157,7 +158,7 @@ def rows(
         yield from ((family, row) for row in contrast.rows)
 
 
-def networks(spec: TaskSpec, languages: list[Data], source: str, count: int) -> list[LanguageContrast]:
+def networks(spec: TaskSpec, languages: list[Data], source: str, count: int) -> list[Difference]:
     """Returns what is found of random networks on samples of 50 rows."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -184,14 +185,14 @@ def networks(spec: TaskSpec, languages: list[Data], source: str, count: int) -> 
     return found
 
 
-def line(name: str, found: list[LanguageContrast]) -> str:
+def line(name: str, found: list[Difference]) -> str:
     n, differ, said = len(found), sum(row.differs for row in found), sum(row.verdict != 0 for row in found)
     return f"| {name} | {n:,} | {100 * differ / n:.1f} % | {100 * said / n:.1f} % |"
 
 
 def table(names: list[str], source: str, of_networks: int) -> list[str]:
     """Returns the lines of the table, and prints them as they come."""
-    by: dict[str, list[LanguageContrast]] = {}
+    by: dict[str, list[Difference]] = {}
     for name in names:
         spec = load_task(name)
         languages = of_task(spec, source)

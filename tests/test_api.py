@@ -14,7 +14,7 @@ import pytest
 
 import afrieval
 from afrieval.models.demo import demo_folder
-from afrieval.models.load import weights_digest
+from afrieval.models.loaded import weights_digest
 from tests.conftest import Cli, csv_rows
 from tests.models.tiny import tiny_llama, tiny_t5
 
@@ -88,7 +88,7 @@ def test_html_is_escaped(run: afrieval.Run) -> None:
 def test_a_second_evaluation_asks_nothing(
     run: afrieval.Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("afrieval.models.load.load_model", lambda *args: pytest.fail("the model was loaded"))
+    monkeypatch.setattr("afrieval.run.evaluate.load_model", lambda *args: pytest.fail("the model was loaded"))
     again = afrieval.evaluate("demo", "afrixnli", **SMALL, run_dir=run.path)
     assert again.scores().rows == run.scores().rows and repr(again) == repr(run)
     assert capsys.readouterr().out == ""

@@ -141,7 +141,7 @@ class Comparison:
 
     def __init__(self, inputs: Inputs, seed: int = 42):
         self._foreign = inputs.foreign
-        self._cells = [*inputs.run_cells, *inputs.foreign]
+        self._cells = inputs.cells
         self._seed = seed
 
     @checked_call

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from afrieval.analysis.inputs import Gathered
+from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.leaderboard import Leaderboard, leaderboard
 from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.scores import ByQuestion, by_question
@@ -38,7 +38,7 @@ def scored(
 
 def on_boards(cells: Sequence[CellScores], rows: Sequence[PublishedRow] = ()) -> Leaderboard:
     """The leaderboard of cells and of published rows."""
-    return leaderboard(Gathered([*cells], [*rows], {}, {}, []))
+    return leaderboard(Inputs([*cells], [], [*rows]))
 
 
 NUMBERS: dict[Hashable, int] = {}

@@ -13,7 +13,7 @@ from scipy import stats
 from tests.analysis.cells import named
 
 from afrieval.analysis.means import over_languages
-from afrieval.results.document_scores import Values
+from afrieval.results.document_columns import Values
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import Interval, clustered_wilson, wilson
 from afrieval.scoring.statistics.paired import PairedTest, of_flips, of_signs, smallest_flips

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from tests.analysis.simulations import COVERS, COVERS_AT_LEAST, Simulation, covers, interval_of, repeated
 
-from afrieval.results.document_scores import Values
+from afrieval.results.document_columns import Values
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import wilson
 

@@ -21,7 +21,7 @@ from tests.analysis.simulations import (
 
 from afrieval.analysis.differences import paired_test
 from afrieval.analysis.scores import PromptMean
-from afrieval.results.document_scores import Values
+from afrieval.results.document_columns import Values
 from afrieval.scoring.base import Metric
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import linear_values

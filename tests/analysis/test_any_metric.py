@@ -13,7 +13,7 @@ from afrieval.analysis.scores import averaged, by_language, over_prompts
 from afrieval.analysis.subgroups import parts
 from afrieval.report.contrast_tables import sentence
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Labels
+from afrieval.results.document_columns import Labels
 from afrieval.scoring.base import Array, Metric
 from afrieval.scoring.metrics import metric
 

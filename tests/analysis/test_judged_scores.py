@@ -20,7 +20,7 @@ from afrieval.analysis.uncertainty import TaskWeight, half_width
 from afrieval.report.boards import pair_table, task_table
 from afrieval.report.contrast_tables import ALONE, contrast_table, sentence
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Labels
+from afrieval.results.document_columns import Labels
 from afrieval.scoring.base import Array, Metric, not_measured
 from afrieval.scoring.learned import learned
 

@@ -16,7 +16,7 @@ from afrieval.analysis.scores import ByQuestion, averaged
 from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of
 from afrieval.analysis.verdicts import not_above
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Values
+from afrieval.results.document_columns import Values
 from afrieval.scoring.statistics.looks import looks, up_to
 
 LOOKS = 5

@@ -17,19 +17,19 @@ from tests.results.test_derived import DECLARED
 from afrieval._util.errors import UserError
 from afrieval.analysis.published import (
     OverPrompts,
+    agreement,
     check_published,
     differing,
     over_prompts,
     published_for,
     with_english_prompts,
 )
-from afrieval.analysis.published_evaluations import agreement
 from afrieval.analysis.published_files import PublishedRow, read_published
 from afrieval.analysis.subgroups import ScoreTree, trees
 from afrieval.exchange.discovery import read_inputs
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import with_groups
-from afrieval.results.document_scores import Labels
+from afrieval.results.document_columns import Labels
 from afrieval.tasks.declaration.known_facts import published_scores
 
 TABLE = """model,prompt,eng,fra,yor,hau,por,avg_score
@@ -338,13 +338,11 @@ def test_the_counts_add_up_and_swapping_mirrors_them(pairs: list[tuple[bool, boo
     found, swapped = agreement(ours, published), agreement(published, ours)
     counted = Counter(pairs)
     by_hand = [counted[kind] for kind in ((True, True), (True, False), (False, True), (False, False))]
-    assert [found.right, found.first_only, found.second_only, found.neither] == by_hand and found.n == len(pairs)
-    assert (swapped.right, swapped.first_only, swapped.second_only, swapped.neither) == (
-        found.right,
-        found.second_only,
-        found.first_only,
-        found.neither,
-    )
-    assert found.same == swapped.same == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
-    assert found.p == swapped.p
-    assert found.scores == swapped.scores[::-1] == pytest.approx((ours.mean(), published.mean()))
+    counts = ("both_right", "only_here", "only_published", "both_wrong")
+    assert [found[name] for name in counts] == by_hand and found["n"] == len(pairs)
+    assert [swapped[name] for name in counts] == [by_hand[at] for at in (0, 2, 1, 3)]
+    assert found["agreement"] == swapped["agreement"] == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
+    assert found["p"] == swapped["p"]
+    scores = ("score", "published_score")
+    assert [found[name] for name in scores] == [swapped[name] for name in reversed(scores)]
+    assert [found[name] for name in scores] == pytest.approx([ours.mean(), published.mean()])

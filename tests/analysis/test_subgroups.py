@@ -12,7 +12,7 @@ from afrieval._util.errors import UserError
 from afrieval.analysis.subgroups import outlines, trees
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import with_groups
-from afrieval.results.document_scores import Labels
+from afrieval.results.document_columns import Labels
 from afrieval.results.schema import Declared
 from afrieval.scoring.statistics.intervals import wilson
 from afrieval.scoring.statistics.score_intervals import macro

@@ -10,7 +10,7 @@ import pytest
 from tests.addons.readers.lighteval_runs import write_lighteval
 from tests.report.html.small_runs import small_run
 
-from afrieval.analysis.inputs import Gathered, LeftOut
+from afrieval.analysis.inputs import Inputs, LeftOut
 from afrieval.exchange.discovery import gathered, paths_below
 from afrieval.results.comparable_runs import run_cells
 from afrieval.results.packed import PACKED
@@ -23,7 +23,7 @@ LOGS = Path(__file__).parents[1] / "addons/readers/logs"
 TABLE = "model,prompt,hau,yor\nother,prompt_1,40,50\n"
 
 
-def read(folder: Path) -> Gathered:
+def read(folder: Path) -> Inputs:
     return gathered(folder, paths_below(folder))
 
 
@@ -36,7 +36,7 @@ def test_runs_and_tables_are_found_at_any_depth_but_not_in_hidden_folders(tmp_pa
     (tmp_path / "notes.json").write_text('{"a": 1}')
     found = read(tmp_path)
     assert {cell.model for cell in found.cells} == {"first", "second"}
-    assert [(row.model, row.source) for row in found.rows] == [("other", "published/afrixnli-0shot.csv")]
+    assert [(row.model, row.source) for row in found.published] == [("other", "published/afrixnli-0shot.csv")]
     assert {model: [place for place, _ in runs] for model, runs in found.records.items()} == {
         "first": ["a/b/c"],
         "second": ["d"],
@@ -95,7 +95,7 @@ def test_a_damaged_log_costs_no_other_log_and_no_table_next_to_it(tmp_path: Path
     (tmp_path / "afrixnli-0shot.csv").write_text("model,prompt,yor,avg\nbig,1,50,50\n")
     found = read(tmp_path)
     assert [cell.model for cell in found.cells] == ["mockllm/one (inspect_ai)"]
-    assert [row.model for row in found.rows] == ["big"]
+    assert [row.model for row in found.published] == ["big"]
     assert [place for place, _ in found.left_out] == ["cut.eval", "stopped.json"]
 
 
@@ -272,5 +272,5 @@ def test_published_scores_in_two_files_are_shown_once(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "afrixnli-0shot.csv").write_text(f"model,prompt,yor,{other}\nx,prompt_1,{yor},40\n")
     found = read(tmp_path)
-    assert [row.scores for row in found.rows] == [{"yor": 50.0, "ibo": 40.0}, {"hau": 40.0}]
+    assert [row.scores for row in found.published] == [{"yor": 50.0, "ibo": 40.0}, {"hau": 40.0}]
     assert found.left_out == [("b/afrixnli-0shot.csv", "1 score of it: a/afrixnli-0shot.csv has the same")]

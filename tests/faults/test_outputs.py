@@ -96,11 +96,11 @@ def test_full_disks(
             if status:
                 faults += 1
                 check_error(status, said, "No space left on device")
-                assert not files(out, name), "nothing stays of what could not be written"
+                assert files(out, name).items() <= undisturbed.files.items(), "a file is whole, or not there"
                 small.change("size=64m")
                 assert zygote.run(words_of(name, run, out))[0] == 0
             assert files(out, name) == undisturbed.files
-    assert faults
+    assert faults or not undisturbed.files  # demo rows are not for the Hub
     reported(record_property, "Outputs", f"{name}: disk full", faults, "error, exit code 2")
 
 

@@ -11,7 +11,7 @@ from tests.models.servers import QuietHandler, running
 
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.demo import demo_folder
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 

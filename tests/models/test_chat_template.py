@@ -21,7 +21,7 @@ from afrieval.config.settings import ChatTags, EvalConfig, ModelConfig
 from afrieval.models.backends.vllm import backend
 from afrieval.models.chat_template import KeepsSystemText, chat_text, template_of
 from afrieval.models.demo import byte_tokenizer
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.results.run_files import sample_files
 
 LLAMA = (

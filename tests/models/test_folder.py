@@ -15,7 +15,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.checks import check
 from afrieval.config.settings import EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.models.demo import build_demo
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 
 Damage = Callable[[Path], None]
 WRONG: list[Any] = [None, [], {}, "text", "", -1, 0, 1, 10**12, 1.5, float("nan"), True, ["a", None], {"a": {"b": []}}]

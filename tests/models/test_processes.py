@@ -17,8 +17,8 @@ from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models import loading
 from afrieval.models.answer_file import AnswerFile
-from afrieval.models.load import load_model
 from afrieval.models.processes import ALONE, Processes, joined
+from afrieval.models.registry import load_model
 from afrieval.models.response_cache import CachedLM
 from afrieval.scoring.responses import Scored
 

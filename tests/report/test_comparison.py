@@ -14,7 +14,7 @@ from tests.report.screen import printed
 from afrieval.analysis.means import Mean
 from afrieval.analysis.run_contrasts import all_contrasts, average_differences
 from afrieval.analysis.scores import averaged
-from afrieval.analysis.subgroups import Confusion, trees
+from afrieval.analysis.subgroups import trees
 from afrieval.report import comparison
 from afrieval.report.comparison import (
     breakdown_tables,
@@ -91,9 +91,9 @@ def test_of_many_labels_the_most_frequent_mistakes_are_shown() -> None:
     counts = np.diag([9] * 13 + [0])[:13]
     counts[3, 4], counts[5, 13] = 2, 7
     names = [f"intent {i}" for i in range(13)]
-    table = confusion_table(Confusion("intents", PLACE | {"language": "yor"}, names, counts))
+    table = confusion_table([scored([1], declared={"labels": names})], counts)
     assert table.cells() == [["intent 5", "none", "7"], ["intent 3", "intent 4", "2"]]
-    few = confusion_table(Confusion("mood", PLACE | {"language": "yor"}, names[:2], np.array([[3, 1, 0], [0, 2, 1]])))
+    few = confusion_table([scored([1], declared={"labels": names[:2]})], np.array([[3, 1, 0], [0, 2, 1]]))
     assert few.cells() == [["intent 0", "3", "1", "0"], ["intent 1", "0", "2", "1"]]
 
 

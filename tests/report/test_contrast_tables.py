@@ -6,7 +6,8 @@ from typing import Any
 from tests.analysis.cells import scored
 from tests.report.screen import printed
 
-from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.contrasts import Contrast
+from afrieval.analysis.differences import Difference
 from afrieval.analysis.scores import PromptMean
 from afrieval.report.contrast_tables import contrast_table, sentence
 from afrieval.scoring.base import Metric
@@ -14,8 +15,8 @@ from afrieval.scoring.metrics import metric
 from afrieval.scoring.statistics.intervals import Interval
 
 
-def row(language: str, first: float, second: float, p: float = 0.001, **changes: Any) -> LanguageContrast:
-    made = LanguageContrast(
+def row(language: str, first: float, second: float, p: float = 0.001, **changes: Any) -> Difference:
+    made = Difference(
         language=language,
         prompts=[1, 2],
         n=20,
@@ -33,7 +34,7 @@ def row(language: str, first: float, second: float, p: float = 0.001, **changes:
 
 
 def contrast(
-    *rows: LanguageContrast, dimension: str = "prompt_language", sides: tuple[Any, Any] = ("eng", "native")
+    *rows: Difference, dimension: str = "prompt_language", sides: tuple[Any, Any] = ("eng", "native")
 ) -> Contrast:
     return Contrast("afrixnli", dimension, *sides, {}, list(rows), [], [])
 

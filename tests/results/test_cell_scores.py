@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.results.test_run_folder import line
 
-from afrieval.results import document_scores as module
-from afrieval.results.document_scores import shared
+from afrieval.results import document_columns as module
+from afrieval.results.cell_scores import OF_LINES
+from afrieval.results.document_columns import SampleColumn, shared
 from afrieval.results.sample_columns import cell_scores
 from afrieval.results.summary import harness_results, summary_row
 from afrieval.scoring.ifeval.instructions import FOLLOWED
@@ -100,6 +101,15 @@ def test_intervals_are_those_of_clusters(pairs: list[list[tuple[float, float]]])
     cell = cell_scores("c", [sample(i, *both) for i, both in enumerate(zip(strict, loose, strict=True))])
     for name, of in MEANS.items():
         assert cell.with_metric(name).interval == pytest.approx(wilson_of_means(strict, loose, of), abs=1e-9)
+
+
+def test_a_described_number_of_each_line_keeps_its_type_when_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    confidence = SampleColumn("confidence", "number", "how sure the model is", lambda line: line.get("confidence"))
+    monkeypatch.setitem(OF_LINES, "verdicts", confidence)
+    cell = cell_scores("c", [sample(0, [1.0], [1.0]) | {"confidence": 0.75}, sample(1, [1.0], [0.0])])
+    assert cell.verdicts.tolist() == [0.75, pytest.approx(math.nan, nan_ok=True)]
+    assert cell.take(np.array([0])).verdicts.tolist() == [0.75]
+    assert cell.golds.dtype == np.int64 and cell.golds.tolist() == [-1, -1]
 
 
 def test_arrays_that_are_alike_are_one() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.analysis.cells import scored
 
 from afrieval.results.changes import alike, has_moved, moved_documents, moves
-from afrieval.results.document_scores import Labels
+from afrieval.results.document_columns import Labels
 from afrieval.scoring.metrics import metric
 
 

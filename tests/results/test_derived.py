@@ -9,7 +9,7 @@ from tests.results.test_run_folder import line
 from afrieval._util.errors import UserError
 from afrieval.analysis.subgroups import parts
 from afrieval.results.derived import derived_from, derived_metric, levels, ordered, smallest, with_groups
-from afrieval.results.document_scores import Labels
+from afrieval.results.document_columns import Labels
 from afrieval.results.sample_columns import cell_scores
 from afrieval.results.schema import Declared
 from afrieval.scoring.base import Derived

@@ -107,7 +107,7 @@ def test_the_same_command_again_does_nothing_and_loads_no_model(
 ) -> None:
     first = run_demo(*TWO)
     before = stamps(tmp_path / "run")
-    monkeypatch.setattr("afrieval.models.load.load_model", lambda *args: pytest.fail("the model was loaded"))
+    monkeypatch.setattr("afrieval.run.evaluate.load_model", lambda *args: pytest.fail("the model was loaded"))
     again = run_demo(*TWO)
     assert again.code == 0 and again.out == first.out
     assert stamps(tmp_path / "run") == before

@@ -8,7 +8,7 @@ from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval.config.settings import RunConfig
 from afrieval.models.base import LanguageModel
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
 from afrieval.tasks.cells.limits import generation

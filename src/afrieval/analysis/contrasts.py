@@ -1,6 +1,6 @@
 """Two sides of one dimension on the same documents: English against native prompts, model against model, and so on."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 from typing import Any
@@ -10,12 +10,12 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.analysis.differences import Difference, difference
 from afrieval.analysis.means import numbered
-from afrieval.analysis.scores import PromptMean, averaged
+from afrieval.analysis.scores import averaged
 from afrieval.analysis.unparsed import all_right, are_many, document_means
-from afrieval.languages import ENGLISH, is_african, named
+from afrieval.languages import ENGLISH, named
 from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import KEPT_APART, CellScores
-from afrieval.results.document_scores import Numbers
+from afrieval.results.document_columns import Numbers
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.tests import direction
 
@@ -32,45 +32,13 @@ CHANGES = {
 Pair = tuple[CellScores, CellScores]
 
 
-@dataclass(frozen=True, kw_only=True)
-class LanguageContrast(Difference):
-    """A language's two scores on the same documents; its interval holds at once with the others of the contrast.
-
-    Attributes:
-        prompts: the prompt numbers averaged over.
-        dropped: documents that only one side has, or whose right answers differ.
-        concludes: whether a verdict may be given: not on the first rows of a test set, which may be alike, not of
-            scores that people have not corrected, and not if it is open.
-        open: whether the verdict would be another one if all unparsed answers of one side were right.
-        sides: both sides on these documents; empty if they are not known.
-    """
-
-    language: str
-    prompts: list[Any]
-    dropped: int
-    concludes: bool = True
-    open: bool = False
-    sides: tuple[PromptMean, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def is_averaged(self) -> bool:
-        """Whether means over African languages and tasks include it."""
-        cells = [cell for side in self.sides for cell in side.cells]
-        return is_african(self.language) and all(c.is_averaged and c.concludes and not c.defect for c in cells)
-
-    @property
-    def verdict(self) -> int:
-        """1 if the second side is higher, -1 if it is lower, 0 if neither can be concluded."""
-        return direction(self.difference, self.adjusted) if self.concludes and not self.floor else 0
-
-
 @dataclass(frozen=True)
 class Contrast:
     """One pair of values of a dimension, over languages.
 
     Attributes:
         fixed: the other dimensions, as far as more than one value of them was given.
-        rows: one per language.
+        rows: one per language; their intervals hold at once.
         refused: a line for each pair that does not match.
         settings: a line for each setting that differs and may.
         is_score: whether that is the task's score.
@@ -83,7 +51,7 @@ class Contrast:
     first: Any
     second: Any
     fixed: dict[str, Any]
-    rows: list[LanguageContrast]
+    rows: list[Difference]
     refused: list[str]
     settings: list[str]
     metric: Metric | None = None
@@ -119,7 +87,13 @@ def contrasts(
     of_prompt = {"prompt_set"} if dimension == "prompt" else set()
     rest = [d for d in KEPT_APART if d not in {dimension, *averaged_over, *of_prompt}]
     several = [d for d in rest if len({c.dimensions[d] for c in among or cells}) > 1]
-    groups = grouped(cells, lambda c: (c.task, tuple(_value(c, d, dimension) for d in rest)))
+
+    def fixed_values(cell: CellScores) -> tuple[str | int, ...]:
+        # English prompts are native in English, which compares with native ones elsewhere.
+        is_both = dimension == "language" and cell.language == ENGLISH
+        return tuple("eng" if is_both and d == "prompt_language" else cell.dimensions[d] for d in rest)
+
+    groups = grouped(cells, lambda cell: (cell.task, fixed_values(cell)))
     comparisons = []
     for (task, values), of_group in groups.items():
         members = numbered(of_group) if dimension == "language" else of_group
@@ -157,13 +131,6 @@ def contrasts(
     return comparisons
 
 
-def _value(cell: CellScores, name: str, dimension: str) -> str | int:
-    """Returns a cell's value; English prompts are native in English, which compares with native ones elsewhere."""
-    if dimension == "language" and name == "prompt_language" and cell.language == ENGLISH:
-        return "eng"
-    return cell.dimensions[name]
-
-
 def _matched(
     members: list[CellScores], dimension: str, sides: tuple[Any, Any]
 ) -> tuple[dict[str, list[Pair]], list[str], dict[str, Numbers]]:
@@ -179,8 +146,15 @@ def _matched(
         else:
             fitting.append(pair)
     languages = grouped(fitting, lambda pair: pair[dimension == "language"].language)
-    common = {language: _common(of_language) for language, of_language in languages.items()}
-    return languages, list(refused), {language: rows for language, rows in common.items() if len(rows)}
+    common = {}
+    for language, of_language in languages.items():
+        of_pairs = []  # the rows of each pair that have the same right answer on both sides
+        for one, other in of_language:
+            rows, left, right = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
+            of_pairs.append(rows[one.golds[left] == other.golds[right]])
+        if len(shared := reduce(np.intersect1d, of_pairs)):
+            common[language] = shared
+    return languages, list(refused), common
 
 
 def _mismatch(one: CellScores, other: CellScores, dimension: str) -> str:
@@ -215,15 +189,20 @@ def _settings(one: CellScores, other: CellScores) -> list[str]:
     return lines
 
 
-def _row(language: str, pairs: list[Pair], common: Numbers, balanced: bool, tests: int, seed: int) -> LanguageContrast:
+def _row(language: str, pairs: list[Pair], common: Numbers, balanced: bool, tests: int, seed: int) -> Difference:
     """Returns the comparison of a language; `tests` says how many there are in its family."""
     everything = reduce(np.union1d, [cell.ids for pair in pairs for cell in pair])
     first, second = (averaged([pair[side] for pair in pairs], common, balanced) for side in (0, 1))
     whole = difference(first, second, tests, seed)
     fit = first.metric.ranked and all(cell.selection.concludes for pair in pairs for cell in pair)
-    is_open = fit and _is_open(first, second, whole, tests, seed)
-    return LanguageContrast(
-        **vars(whole),
+    is_open = False
+    if fit and any(are_many(side.cells) for side in (first, second)):
+        # Whether the verdict would be another one if all unparsed answers of one side were right.
+        one_right = (all_right(first), document_means(second)), (document_means(first), all_right(second))
+        cases = [whole, *(difference(*sides, tests, seed) for sides in one_right)]
+        is_open = len({(direction(case.difference, case.adjusted), case.floor is None) for case in cases}) > 1
+    return replace(
+        whole,
         language=language,
         prompts=sorted({one.prompt for one, _ in pairs}, key=prompt_order),
         dropped=len(everything) - len(common),
@@ -231,21 +210,3 @@ def _row(language: str, pairs: list[Pair], common: Numbers, balanced: bool, test
         open=is_open,
         sides=(first, second),
     )
-
-
-def _is_open(first: PromptMean, second: PromptMean, whole: Difference, tests: int, seed: int) -> bool:
-    """Returns whether the verdict would be another one if all unparsed answers of one side were right."""
-    if not any(are_many(side.cells) for side in (first, second)):
-        return False
-    one_right = (all_right(first), document_means(second)), (document_means(first), all_right(second))
-    cases = [whole, *(difference(*sides, tests, seed) for sides in one_right)]
-    return len({(direction(case.difference, case.adjusted), case.floor is None) for case in cases}) > 1
-
-
-def _common(pairs: list[Pair]) -> Numbers:
-    """Returns the rows that all cells have, and that have the same right answer on both sides."""
-    shared = []
-    for one, other in pairs:
-        rows, left, right = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
-        shared.append(rows[one.golds[left] == other.golds[right]])
-    return reduce(np.intersect1d, shared)

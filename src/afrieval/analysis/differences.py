@@ -1,13 +1,15 @@
 """The difference of two sides on the same documents: its interval, its test, and what could have been detected."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from afrieval.analysis.scores import PromptMean
 from afrieval.analysis.verdicts import Floor, not_above
-from afrieval.results.document_scores import Values
+from afrieval.languages import is_african
+from afrieval.results.document_columns import Values
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, linear_values
 from afrieval.scoring.statistics.paired import PERMUTATIONS as SIGNS
 from afrieval.scoring.statistics.paired import (
@@ -20,7 +22,7 @@ from afrieval.scoring.statistics.paired import (
     smallest_mean,
     smallest_student,
 )
-from afrieval.scoring.statistics.tests import PERMUTATIONS, bonferroni, flips, significant, swap_draws
+from afrieval.scoring.statistics.tests import PERMUTATIONS, bonferroni, direction, flips, significant, swap_draws
 
 ENOUGH = 4  # draws over the level: up to two as extreme as the difference are then significant
 
@@ -39,6 +41,13 @@ class Difference:
         gained: documents that the second side has higher.
         lost: documents that it has lower.
         floor: what the better side is not above, though the sides differ: a score that takes no reading.
+        language: of the documents; empty if it is not known.
+        prompts: the prompt numbers averaged over.
+        dropped: documents that only one side has, or whose right answers differ.
+        concludes: whether a verdict may be given: not on the first rows of a test set, which may be alike, not of
+            scores that people have not corrected, and not if it is open.
+        open: whether the verdict would be another one if all unparsed answers of one side were right.
+        sides: both sides on these documents; empty if they are not known.
     """
 
     first: float
@@ -51,6 +60,12 @@ class Difference:
     gained: int
     lost: int
     floor: Floor | None = None
+    language: str = ""
+    prompts: list[Any] = field(default_factory=list)
+    dropped: int = 0
+    concludes: bool = True
+    open: bool = False
+    sides: tuple[PromptMean, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def difference(self) -> float:
@@ -61,6 +76,17 @@ class Difference:
     def differs(self) -> bool:
         """Whether one side is higher beyond chance, if only by what takes no reading."""
         return significant(self.adjusted)
+
+    @property
+    def is_averaged(self) -> bool:
+        """Whether means over African languages and tasks include it."""
+        cells = [cell for side in self.sides for cell in side.cells]
+        return is_african(self.language) and all(c.is_averaged and c.concludes and not c.defect for c in cells)
+
+    @property
+    def verdict(self) -> int:
+        """1 if the second side is higher, -1 if it is lower, 0 if neither can be concluded."""
+        return direction(self.difference, self.adjusted) if self.concludes and not self.floor else 0
 
 
 def difference(first: PromptMean, second: PromptMean, tests: int, seed: int) -> Difference:

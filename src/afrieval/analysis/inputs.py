@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from afrieval._util.errors import UserError, nearest
@@ -12,20 +11,36 @@ from afrieval.results.schema import RunRecord
 from afrieval.scoring.learned import is_learned
 
 
+class LeftOut(NamedTuple):
+    """What is not used, by its path."""
+
+    path: str
+    reason: str
+
+
 class Inputs(NamedTuple):
-    """All results that were read.
+    """All results that were read, each cell once.
 
     Attributes:
         run_cells: of our runs.
         foreign: cells of other programs' runs.
-        published: rows of published tables and records.
-        left_out: what of published tables and records is not used, each with its path.
+        published: rows of published tables and records, below a folder with their sources.
+        records: below a folder, model to its runs, each with its place and what run.yaml says.
+        settings: below a folder, model to its runs of other programs, each with its place and the settings of its first
+            cell.
     """
 
     run_cells: list[CellScores]
     foreign: list[CellScores]
     published: list[PublishedRow]
-    left_out: Sequence[tuple[Path, str]] = ()
+    left_out: Sequence[LeftOut] = ()
+    records: Mapping[str, Sequence[tuple[str, RunRecord]]] = {}
+    settings: Mapping[str, Sequence[tuple[str, Mapping[str, object]]]] = {}
+
+    @property
+    def cells(self) -> list[CellScores]:
+        """All cells, those of our runs first."""
+        return [*self.run_cells, *self.foreign]
 
     @property
     def notes(self) -> list[str]:
@@ -45,7 +60,7 @@ class Inputs(NamedTuple):
             for cells in (self.run_cells, self.foreign)
         )
         if not run_cells and not foreign:
-            metrics = dict.fromkeys(name for c in [*self.run_cells, *self.foreign] for name in c.metrics)
+            metrics = dict.fromkeys(name for c in self.cells for name in c.metrics)
             raise UserError(f"no run here has the metric {metric!r}", nearest(metric, list(metrics)))
         folders = {c.declared.get("signatures", {}).get(metric): c.folder for c in run_cells if is_learned(metric)}
         if len(folders) > 1:  # two versions of its model computed a learned metric
@@ -53,27 +68,3 @@ class Inputs(NamedTuple):
             problem = f"{metric} is not the same in {folder} ({one}) and {other_folder} ({other})"
             raise UserError(problem, "score both runs with the same model, see afrieval score --help")
         return self._replace(run_cells=run_cells, foreign=foreign)
-
-
-class LeftOut(NamedTuple):
-    """What is not shown, by its path in the folder."""
-
-    path: str
-    reason: str
-
-
-class Gathered(NamedTuple):
-    """All results that were read.
-
-    Attributes:
-        cells: of our runs and of other programs' runs, each cell once.
-        rows: published rows, with their sources.
-        records: model to its runs, each with its place and what run.yaml says.
-        settings: model to its runs of other programs, each with its place and the settings of its first cell.
-    """
-
-    cells: list[CellScores]
-    rows: list[PublishedRow]
-    records: dict[str, list[tuple[str, RunRecord]]]
-    settings: dict[str, list[tuple[str, Mapping[str, object]]]]
-    left_out: list[LeftOut]

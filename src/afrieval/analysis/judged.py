@@ -66,15 +66,6 @@ class JudgedAnswer(NamedTuple):
         return self.worth[judge] - self.worth[PEOPLE] if {judge, PEOPLE} <= self.worth.keys() else 0.0
 
 
-class Misled(NamedTuple):
-    """Mean judged score of some answers, and of all others; None if there are no others."""
-
-    what: str
-    n: int
-    score: float
-    others: float | None
-
-
 @dataclass(frozen=True)
 class JudgedScore:
     """What a judge says of a task in a language, over prompts, and what people say of the same answers.
@@ -122,16 +113,14 @@ class JudgedScore:
         scores, lengths = zip(*parsed, strict=True) if parsed else ((), ())
         return float(spearmanr(scores, lengths).statistic) if min(len({*scores}), len({*lengths})) > 1 else None
 
-    @property
-    def misled(self) -> list[Misled]:
-        """What answers that may mislead the judge score, and all others."""
+    def misled(self, what: str) -> list[Any] | None:
+        """Returns how many answers may mislead the judge in a way, and the mean scores of these and of all others.
+
+        None without such answers; the last is None if there are no others.
+        """
         parsed = [answer for answer in self.answers if self.judge in answer.worth]
-        groups = []
-        for what in MISLEADING:
-            sides = [[a.worth[self.judge] for a in parsed if (what in a.flags) is of] for of in (True, False)]
-            if (score := _mean(sides[0])) is not None:
-                groups.append(Misled(what, len(sides[0]), score, _mean(sides[1])))
-        return groups
+        these, others = ([a.worth[self.judge] for a in parsed if (what in a.flags) is of] for of in (True, False))
+        return [len(these), _mean(these), _mean(others)] if these else None
 
 
 class LanguageAgreement(NamedTuple):
@@ -174,8 +163,11 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
 
     A judge with another rubric or revision is another one.
     """
-    scores = []
-    for dimensions, of_place in prompt_groups([cell for cell in cells if cell.path and _is_judged(cell)]):
+    judged, scores = [], []
+    for cell in cells:
+        names = (*cell.metrics, *cell.declared.get("signatures", ()))  # a judge's replies may all be unparsed
+        judged += [cell] if cell.path and any(name == PEOPLE or name.startswith(JUDGE) for name in names) else []
+    for dimensions, of_place in prompt_groups(judged):
         lines = ((cell, line) for cell in of_place for line in read_lines(Path(str(cell.path))) if line["metrics"])
         answers = [JudgedAnswer.read(cell, line) for cell, line in lines]
         judges = list(dict.fromkeys(name for answer in answers for name in answer.judged))
@@ -196,12 +188,6 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
     order = {code: at for at, code in enumerate(dict.fromkeys(score.dimensions["language"] for score in scores))}
     scores.sort(key=lambda score: order[score.dimensions["language"]])
     return [*grouped(scores, lambda score: (score.task, score.judge, score.signature)).values()]
-
-
-def _is_judged(cell: CellScores) -> bool:
-    """Returns whether people rated answers of a cell, or a judge was asked: its replies may all be unparsed."""
-    names = (*cell.metrics, *cell.declared.get("signatures", ()))
-    return any(name == PEOPLE or name.startswith(JUDGE) for name in names)
 
 
 def _averaged(cells: list[CellScores], metric: str) -> PromptMean | None:

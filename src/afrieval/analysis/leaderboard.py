@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.entries import LeaderboardModel, TaskEntries, TaskEntry, tasks_with_entries
-from afrieval.analysis.inputs import Gathered
+from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.ranks import Contest, best_first, ranks
 from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.standings import Board, Pair, Standing, descending
@@ -170,7 +170,7 @@ class Leaderboard:
     languages: dict[str, ModelBoard]
     pairs: dict[Pair, ModelBoard]
     means: dict[str, ModelBoard]
-    results: Gathered
+    results: Inputs
 
     @property
     def models(self) -> list[LeaderboardModel]:
@@ -190,9 +190,9 @@ class Leaderboard:
         return sorted({model.name for model in self.models})
 
 
-def leaderboard(gathered: Gathered) -> Leaderboard:
+def leaderboard(inputs: Inputs) -> Leaderboard:
     """Returns the boards of all averages, languages, tasks and pairs of results."""
-    tasks = tasks_with_entries(gathered.cells, gathered.rows)
+    tasks = tasks_with_entries(inputs.cells, inputs.published)
     codes = sorted({code for task in tasks for code in task.languages})
     return Leaderboard(
         tasks,
@@ -200,7 +200,7 @@ def leaderboard(gathered: Gathered) -> Leaderboard:
         {code: language_board for code in codes if (language_board := of_language(tasks, code)).standings},
         {(task.task, code): of_pair(task, code) for task in tasks for code in task.languages},
         {task.task: of_task(task) for task in tasks},
-        gathered,
+        inputs,
     )
 
 

@@ -12,7 +12,7 @@ from afrieval.analysis.uncertainty import LanguageScores, ScoreWithoutDocuments,
 from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.languages import LANGUAGES
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Numbers
+from afrieval.results.document_columns import Numbers
 from afrieval.scoring.statistics.intervals import Interval, least_error
 
 GROUPINGS: dict[str, Callable[[str], str]] = {

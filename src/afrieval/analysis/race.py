@@ -21,6 +21,7 @@ class Race:
         scores: of each model at the latest look, the weighted mean over tasks of the means over languages.
         best: the index of the model with the highest score among those that may be the best.
         within: of each model, whether it is shown to be at most the margin below the best one.
+        contests: with all models, at the latest look.
     """
 
     ranks: list[Rank]
@@ -29,6 +30,7 @@ class Race:
     scores: Sequence[float] = ()
     best: int = 0
     within: Sequence[bool] = ()
+    contests: Sequence[Contest] = ()
 
     @property
     def still(self) -> list[int]:
@@ -76,4 +78,4 @@ def looked_at(race: Race, size: int, contests: Sequence[Contest], margin: float 
     # Ranks of all looks hold at once, so a later look can only narrow them.
     narrowed = [before.narrowed(after) for before, after in zip(race.ranks, latest, strict=True)]
     leave = {at: size for at in race.still if narrowed[at].first > 1 and at != best}
-    return Race(narrowed, {**race.left, **leave}, size, scores, best, within)
+    return Race(narrowed, {**race.left, **leave}, size, scores, best, within, contests)

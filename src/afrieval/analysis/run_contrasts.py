@@ -106,7 +106,7 @@ class AverageDifference(NamedTuple):
     Attributes:
         contrasts: of each task, without rows that means leave out.
         n: the smallest number of questions in a task and language.
-        floor, verdict, open: as in `LanguageContrast`.
+        floor, verdict, open: as in `Difference`.
     """
 
     contrasts: list[Contrast]

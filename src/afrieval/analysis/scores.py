@@ -10,7 +10,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.results.cell_key import CellKey, PromptId, prompt_order
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Numbers, Values, shared
+from afrieval.results.document_columns import Numbers, Values, shared
 from afrieval.scoring.base import Metric
 from afrieval.scoring.statistics.corrected import FEWEST
 from afrieval.scoring.statistics.intervals import LEVEL, Interval, IntervalEstimate, normal_quantile

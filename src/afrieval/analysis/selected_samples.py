@@ -9,7 +9,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Numbers, Values
+from afrieval.results.document_columns import Values
 from afrieval.scoring.labels import NOT_PARSED, REFUSED
 
 LOST, GAINED, WRONG, RIGHT, MEASURED = "first only", "second only", "wrong", "right", "measured"
@@ -57,8 +57,11 @@ def _selection(cells: list[CellScores], most: int) -> ShownDocuments:
     common = [cell.take(np.searchsorted(cell.ids, rows)) for cell in cells]
     kinds = _kinds(common)
     counts = {kind: n for kind in KINDS if (n := int((kinds == kind).sum()))}
-    shares = _shares(counts, most)
-    chosen = {kind: _spread(rows[kinds == kind], n) for kind, n in shares.items() if n}
+    chosen = {}
+    for kind, n in _shares(counts, most).items():
+        if n:  # evenly spread over the test set: neighbours are often alike
+            of_kind = rows[kinds == kind]
+            chosen[kind] = of_kind[(2 * np.arange(n) + 1) * len(of_kind) // (2 * n)].tolist()
     return ShownDocuments(cells, counts, chosen)
 
 
@@ -97,9 +100,3 @@ def _shares(counts: dict[str, int], most: int) -> dict[str, int]:
             if shares[kind] < n and sum(shares.values()) < most:
                 shares[kind] += 1
     return shares
-
-
-def _spread(rows: Numbers, n: int) -> list[int]:
-    """Returns n of the rows, evenly spread over them: neighbours are often alike."""
-    positions = (2 * np.arange(n) + 1) * len(rows) // (2 * n)
-    return [int(row) for row in rows[positions]]

@@ -11,26 +11,11 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import levels, nested_fields, ordered, smallest
-from afrieval.results.document_scores import Numbers
+from afrieval.results.document_columns import Numbers
 from afrieval.results.schema import Declared
 from afrieval.scoring.statistics.intervals import Interval
 
 CONFUSION = "confusion"
-
-
-@dataclass(frozen=True)
-class Confusion:
-    """How often each label was picked where each was right, over prompts.
-
-    Attributes:
-        labels: names, in order.
-        counts: gold by picked, shape (labels, labels + 1); the last column is of answers that name no label.
-    """
-
-    task: str
-    dimensions: dict[str, Any]
-    labels: list[str]
-    counts: Numbers
 
 
 def with_field(cells: list[CellScores], name: str) -> list[CellScores]:
@@ -50,27 +35,24 @@ def _declared(cell: CellScores) -> list[str]:
     return [*cell.declared.get("breakdowns", []), *nested_fields(cell.declared)]
 
 
-def confusions(cells: list[CellScores]) -> list[Confusion]:
-    """Returns a confusion table per language, of tasks with labels.
+def confusion(cells: list[CellScores]) -> Numbers:
+    """Returns how often each label was picked where each was right, over the prompts of a language.
+
+    Gold by picked, shape (labels, labels + 1); the last column is of answers that name no label.
 
     Raises:
-        UserError: if no task here has labels, or the samples are of an older version.
+        UserError: if the samples are of an older version.
     """
-    tables = []
-    for dimensions, of_place in prompt_groups([c for c in cells if c.declared.get("labels")]):
-        labels = of_place[0].declared["labels"]
-        counts = np.zeros((len(labels), len(labels) + 1), dtype=np.int64)
-        for cell in of_place:
-            if np.any(cell.n_choices != len(labels)) or np.any(cell.golds < 0):
-                raise UserError(
-                    f"{cell.path} has no gold answers among the labels {', '.join(labels)}",
-                    "run again in another folder: an older version wrote it, or a file was changed",
-                )
-            np.add.at(counts, (cell.golds, cell.picked), 1)  # those that name no label are -1, the last column
-        tables.append(Confusion(of_place[0].task, dimensions, labels, counts))
-    if not tables:
-        raise UserError("no task here has labels that can be confused", "leave --by confusion out")
-    return tables
+    labels = cells[0].declared["labels"]
+    counts = np.zeros((len(labels), len(labels) + 1), dtype=np.int64)
+    for cell in cells:
+        if np.any(cell.n_choices != len(labels)) or np.any(cell.golds < 0):
+            raise UserError(
+                f"{cell.path} has no gold answers among the labels {', '.join(labels)}",
+                "run again in another folder: an older version wrote it, or a file was changed",
+            )
+        np.add.at(counts, (cell.golds, cell.picked), 1)  # those that name no label are -1, the last column
+    return counts
 
 
 def prompt_groups(cells: list[CellScores]) -> Iterator[tuple[dict[str, Any], list[CellScores]]]:

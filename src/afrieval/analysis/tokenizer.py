@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval.languages import ENGLISH
 from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Numbers
+from afrieval.results.document_columns import Numbers
 from afrieval.results.run_folder import read_rows
 from afrieval.results.samples import Sample
 from afrieval.scoring.texts import words

@@ -13,7 +13,7 @@ import numpy as np
 
 from afrieval.analysis.scores import PromptMean
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_scores import Values
+from afrieval.results.document_columns import Values
 from afrieval.scoring.base import mean
 from afrieval.scoring.labels import CUT, GUESSED, NOT_PARSED, REFUSED
 

@@ -61,6 +61,12 @@ def _run(arguments: list[str]) -> int:
         with _path_shown(debug):
             code = _obey(arguments)
         sys.stdout.flush()
+    except RuntimeError as e:
+        if debug or "can't start new thread" not in str(e):
+            raise
+        cure = "close other programs, or raise the limit (ulimit -v for memory, -u for threads)"
+        _safely(complain, "there is not enough memory for another thread", cure)
+        return 2
     except (UserError, MemoryError, OSError, ModuleNotFoundError) as e:
         check()
         if isinstance(e, OSError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
-from afrieval.config.settings import DATE_FORM, MEMORISATION, ModelConfig, RunConfig, TaskConfig
+from afrieval.config.settings import CODED_TASKS, DATE_FORM, ModelConfig, RunConfig, TaskConfig
 
 HARNESS_TASKS = "tasks of the harness"
 ITS_OWN = ("of", "unseen")
@@ -46,12 +46,8 @@ def check(config: RunConfig, *, needs_model: bool, needs_task: bool = True) -> N
 
 def without_looks(task: TaskConfig) -> str:
     """Returns what of a run cannot be looked at while its sample grows; empty if all can."""
-    kinds = {
-        HARNESS_TASKS: task.wants_harness,
-        "derived metrics": bool(task.derived),
-        MEMORISATION: MEMORISATION in task.names,
-    }
-    return next((kind for kind, present in kinds.items() if present), "")
+    kinds = {HARNESS_TASKS: task.wants_harness, "derived metrics": bool(task.derived)}
+    return next((kind for kind, present in kinds.items() if present), task.coded)
 
 
 def _check_model(model: ModelConfig, needed: bool) -> None:
@@ -83,7 +79,7 @@ def _check_task(task: TaskConfig, shots: int, needed: bool) -> None:
     for name in ("extract", "options"):
         if getattr(task, name) and not task.names:
             raise UserError(f"task.{name} has no effect on task.harness_tasks", "leave it out")
-    _check_memorisation(task, shots)
+    _check_coded(task, shots)
     _check_prompt_set(task)
     _check_groups(task)
 
@@ -128,11 +124,12 @@ def check_chat(chat_template: bool, system: str | None, date: str | None) -> Non
         raise UserError(f"model.chat_date is {date!r}", "give a date such as 26 Jul 2024") from None
 
 
-def _check_memorisation(task: TaskConfig, shots: int) -> None:
-    """Rejects settings that the task lacks, or that have no effect."""
-    name = MEMORISATION
-    if name not in task.names:
+def _check_coded(task: TaskConfig, shots: int) -> None:
+    """Rejects settings that a task without task.yaml lacks, or that have no effect."""
+    name = task.coded
+    if not name:
         if set_keys := [key for key in ITS_OWN if getattr(task, key) is not None]:
+            name = " or ".join(CODED_TASKS)
             raise UserError(
                 f"task.{set_keys[0]} has no effect without the task {name}",
                 f"give --task.task_name {name}, or leave task.{set_keys[0]} out",

@@ -1,10 +1,13 @@
 """What the command line knows of a command before it is called; `--help` imports no more than its options."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
+from afrieval._util.registry import Registry
+
+T = TypeVar("T")
 LOOK, SCALE, ORDER = "Evaluate and look at results", "Plan, run at scale, pass on", "Keep in order"  # groups in --help
 
 
@@ -29,14 +32,31 @@ class Command:
     @property
     def kind(self) -> type:
         """The dataclass of its options."""
-        return _imported(self.options)  # type: ignore[no-any-return]
+        return imported(self.options)  # type: ignore[no-any-return]
 
     def __call__(self, words: list[str]) -> int | None:
         """Calls it; what a user can correct is a UserError."""
-        main: Callable[[list[str]], int | None] = _imported(self.main)
+        main: Callable[[list[str]], int | None] = imported(self.main)
         return main(words)
 
 
-def _imported(reference: str) -> Any:
+def imported(reference: str) -> Any:
+    """Returns what a "module:object" names."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
+
+
+# What add-ons add to commands: dataclasses of options with a "module:function", which is imported when they are given.
+# Files with several runs, for `afrieval doctor`: each has an option of its own name, and `configs` returns the configs
+# of all runs of a file, and what starts them.
+FILES_OF_RUNS: Registry[Any] = Registry("file of runs", "afrieval.files_of_runs", {}, needs=["configs"])
+# Trained networks, for `afrieval score --metric NAME`: each has a section of its own name, and `opened` returns what
+# makes the scorer of a run; None after a dry run.
+NETWORKS: Registry[Any] = Registry("metric to add", "afrieval.scorers", {}, needs=["opened"])
+
+
+def extended(kind: type[T], additions: Registry[Any], **types: Any) -> type[T]:
+    """Returns the options of a command with those of add-ons after its own; `types` are new types of its options."""
+    changed = [(name, of, None) for name, of in types.items()]
+    bases = (*(options for _, options in additions.items()), kind)
+    return make_dataclass(kind.__name__, changed, bases=bases, frozen=True, namespace={"__doc__": kind.__doc__})

@@ -10,13 +10,16 @@ from typing import Annotated, Any, Literal
 from annotated_types import Gt, Le
 
 from afrieval._util.calls import checked_call
+from afrieval._util.registry import Registry
 from afrieval._util.schema import AT_LEAST_ONE, NotNegative, Positive, Seed
 from afrieval.config.api_settings import APIConfig
 from afrieval.config.options import DerivedConfig, Folder, Metavar, Options, References, Repeated
 from afrieval.languages import codes_of
 
 DEMO = "demo"
-MEMORISATION = "memorisation"  # the task that asks models for what they have seen of other tasks
+# Tasks that no task.yaml declares: modules with a description, ABOUT, and `plan`, which makes the cells of a config,
+# given whether the model returns the likelihoods of single tokens.
+CODED_TASKS: Registry[Any] = Registry("task", "afrieval.tasks", {}, needs=["plan", "ABOUT"], where="afrieval list")
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
 Points = Annotated[float, Gt(0), Le(100), Metavar("POINTS")]
 AnswerForm = Literal["text", "letter", "generate"]
@@ -184,6 +187,11 @@ class TaskConfig(Options):
         """The declared tasks to run, in order."""
         grouped = [name for members in self.groups.values() for name in members]
         return [self.task_name] if isinstance(self.task_name, str) else list(dict.fromkeys(self.task_name or grouped))
+
+    @property
+    def coded(self) -> str:
+        """The first task to run that no task.yaml declares; empty if there is none."""
+        return next((name for name in self.names if name in CODED_TASKS), "")
 
     @property
     def harness_names(self) -> list[str]:

@@ -15,7 +15,7 @@ from afrieval._util.files import broken_links, walked
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval._util.whole_files import is_written
-from afrieval.analysis.inputs import Gathered, Inputs, LeftOut
+from afrieval.analysis.inputs import Inputs, LeftOut
 from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.verdicts import OWN, preference
 from afrieval.exchange.readers import READERS, cells_of_run, is_published, published_at, reader_of_run, run_readers
@@ -80,12 +80,10 @@ def read_inputs(paths: list[Path]) -> Inputs:
     cells, twice = _once(whole.cells, _dates(whole.records), folder)
     lost = {path: why for contents in below.values() for path, why in contents.unreadable.items()} | whole.left_out
     left_out = [*(_left_out(path, why, folder) for path, why in lost.items()), *twice]
-    return _inputs(cells, foreign, tables, [(Path(place), why) for place, why in left_out])
+    return _inputs(cells, foreign, tables, left_out)
 
 
-def _inputs(
-    cells: list[CellScores], foreign: list[Path], tables: list[Path], left_out: list[tuple[Path, str]]
-) -> Inputs:
+def _inputs(cells: list[CellScores], foreign: list[Path], tables: list[Path], left_out: Sequence[LeftOut]) -> Inputs:
     of_tables = {path: published_at(path) for path in tables}
     published = [(row, path) for path, table in of_tables.items() for row in table.rows]
     for row, path, repeats in _with_repeats(published):
@@ -93,7 +91,7 @@ def _inputs(
             if before != path:
                 what = f"{row.model}, {row.task}, {code}, prompt {row.prompt}"
                 raise UserError(f"{path} and {before} both have a score of {what}", "give one of the two")
-    unused = [(path, why) for path, table in of_tables.items() for why in table.left_out]
+    unused = [LeftOut(str(path), why) for path, table in of_tables.items() for why in table.left_out]
     return Inputs(cells, _foreign(foreign), [row for row, _ in published], [*left_out, *unused])
 
 
@@ -165,7 +163,7 @@ def _look(inner: Path, folders: list[str], files: list[str], contents: ResultPat
         contents.published.extend(inner / name for name in sorted(files) if is_published(inner / name))
 
 
-def gathered(folder: Path, contents: ResultPaths, runs: dict[Path, RunFolder] | None = None) -> Gathered:
+def gathered(folder: Path, contents: ResultPaths, runs: dict[Path, RunFolder] | None = None) -> Inputs:
     """Returns the scores and settings that a folder has, each cell once.
 
     Args:
@@ -183,7 +181,7 @@ def gathered(folder: Path, contents: ResultPaths, runs: dict[Path, RunFolder] | 
         except (UserError, OSError) as e:
             left_out.append(_left_out(path, reason(e), folder))
             continue
-        left_out += [_left_out(at, why, folder) for at, why in inputs.left_out]
+        left_out += [_left_out(Path(place), why, folder) for place, why in inputs.left_out]
         if not inputs.foreign and not inputs.published:
             left_out.append(_left_out(path, "it has no score that can be used", folder))
         cells = [*cells, *inputs.foreign]
@@ -197,11 +195,11 @@ def gathered(folder: Path, contents: ResultPaths, runs: dict[Path, RunFolder] | 
     records = {
         model: [(_below(path, folder), readable.records[path]) for path in of] for model, of in of_models.items()
     }
-    foreign = grouped((c for c in once if c.folder not in labels), lambda cell: (cell.model, cell.folder))
+    ours, foreign = ([cell for cell in once if (cell.folder in labels) == is_ours] for is_ours in (True, False))
     settings: dict[str, list[tuple[str, Mapping[str, object]]]] = {}
-    for (model, run), (first, *_) in foreign.items():
+    for (model, run), (first, *_) in grouped(foreign, lambda cell: (cell.model, cell.folder)).items():
         settings.setdefault(model, []).append((_below(run or folder, folder), first.recorded_settings))
-    return Gathered(once, once_each, records, settings, sorted(left_out))
+    return Inputs(ours, foreign, once_each, sorted(left_out), records, settings)
 
 
 def _dates(records: Mapping[Path, RunRecord]) -> dict[Path, str]:

@@ -27,9 +27,10 @@ from afrieval.exchange.tidy import as_text
 from afrieval.languages import LANGUAGES
 from afrieval.models.registry import backend_of
 from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_columns import Row, stored_row
 from afrieval.results.sample_columns import continuations
-from afrieval.results.samples import OWN_KEYS, RIGHT, Sample, document_score
-from afrieval.results.score_row import CELL, KEY, SCORE, Row, stored_row
+from afrieval.results.samples import OWN_KEYS, RIGHT, Sample, document_score, log_likelihoods
+from afrieval.results.summary import CELL, KEY, SCORE
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import REFUSED
 from afrieval.tasks.cells.sample_lines import prompt_of
@@ -158,10 +159,8 @@ def _metadata(line: Sample) -> dict[str, str]:
     names = ("task", "language", "prompt_language", "prompt", "defect", "part", "guess")
     hashes = ("doc_hash", "prompt_hash", "target_hash")
     lists = {name: line.get(name) for name in ("fewshot_ids", "measures", "roles")}
-    answers = [answers[0] for answers in line["resps"]]
-    if not isinstance(answers[0], str):
-        lists["log_likelihoods"] = [answer[0] if isinstance(answer, list) else answer for answer in answers]
-        lists["continuations"] = continuations(line)
+    if likelihoods := log_likelihoods(line):
+        lists |= {"log_likelihoods": likelihoods, "continuations": continuations(line)}
     plain = {name: str(line[name]) for name in (*names, *hashes) if line.get(name) not in (None, "")}
     return plain | {name: json.dumps(value, ensure_ascii=False) for name, value in lists.items() if value}
 

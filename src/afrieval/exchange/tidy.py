@@ -13,15 +13,16 @@ from typing import Any, BinaryIO
 from afrieval._util.whole_files import written_whole
 from afrieval.exchange.stored_runs import StoredRun, unicode_text
 from afrieval.report.formats import safe
-from afrieval.results.cell_scores import CellScores
+from afrieval.results.cell_scores import OF_LINES, CellScores
+from afrieval.results.document_columns import DescribedColumn, Kind, Row, SampleColumn, stored_row
 from afrieval.results.run_folder import cell_lines
 from afrieval.results.sample_columns import continuations
-from afrieval.results.samples import Sample, is_unparsed
-from afrieval.results.score_row import CELL, KEY, METRIC, SCORE, DescribedColumn, Kind, Row, ScoreColumn, stored_row
+from afrieval.results.samples import Sample, is_unparsed, log_likelihoods
+from afrieval.results.summary import CELL, KEY, METRIC, SCORE, ScoreColumn
 from afrieval.scoring.learned import JUDGED, RATINGS
 from afrieval.tasks.cells.sample_lines import prompt_of
 
-RunColumn, SampleColumn = DescribedColumn[StoredRun], DescribedColumn[Sample]
+RunColumn = DescribedColumn[StoredRun]
 
 
 def _version(package: str) -> Callable[[StoredRun], Any]:
@@ -54,10 +55,6 @@ def _text(name: str) -> Callable[[Sample], str | None]:
     return lambda line: as_text(line.get(name))
 
 
-def _index(name: str) -> Callable[[Sample], int | None]:
-    return lambda line: index if type(index := line.get(name)) is int else None
-
-
 def _prompt(line: Sample) -> str | None:
     requests = line.get("arguments")
     return prompt_of(line) if requests and len(requests[0]) > 1 else None
@@ -74,24 +71,12 @@ def _output(line: Sample) -> str | None:
     return answers[0][0] if answers and isinstance(answers[0][0], str) else None
 
 
-def _continuations(line: Sample) -> list[str] | None:
-    requests = line.get("arguments")
-    return list(map(str, continuations(line))) if requests and _output(line) is None else None
-
-
 def _likelihoods(line: Sample) -> list[float] | None:
-    if not line["resps"] or _output(line) is not None:
-        return None
-    answers = [answer[0] for answer in line["resps"]]
-    return [float(answer[0] if isinstance(answer, list) else answer) for answer in answers]
-
-
-def _judged(line: Sample) -> str | None:
-    return as_text({name: judgement.get("level") for name, judgement in line.get(JUDGED, {}).items()} or None)
+    return list(map(float, log_likelihoods(line))) or None
 
 
 DOCUMENT = [
-    SampleColumn("doc_id", "whole", "row in the data set", itemgetter("doc_id")),
+    OF_LINES["ids"],
     SampleColumn("sample_rank", "whole", "place in the order of samples, if the run has a sample", _get("sample_rank")),
     SampleColumn("scored", "truth", "whether it has a score", lambda line: bool(line["metrics"])),
     SampleColumn(
@@ -100,7 +85,12 @@ DOCUMENT = [
     SampleColumn("fewshot_ids", "wholes", "rows of the examples", _get("fewshot_ids")),
     SampleColumn("prompt_text", "text", "prompt as sent, with examples and chat template", _prompt),
     SampleColumn("choices", "texts", "choices in the data", _choices),
-    SampleColumn("continuations", "texts", "continuations that were scored", _continuations),
+    SampleColumn(
+        "continuations",
+        "texts",
+        "continuations that were scored",
+        lambda line: list(map(str, continuations(line))) if line.get("arguments") and _output(line) is None else None,
+    ),
     SampleColumn("likelihoods", "numbers", "their log-likelihoods", _likelihoods),
     SampleColumn("output", "text", "generated text", _output),
     SampleColumn("answer", "text", "answer that was extracted from it; of choices the number, from 0", _text("answer")),
@@ -111,9 +101,13 @@ DOCUMENT = [
         lambda line: is_unparsed(line) if line["metrics"] and not line.get("roles") else None,
     ),
     SampleColumn("target", "text", "right answer", _text("target")),
-    SampleColumn("gold", "whole", "right choice, counted from 0", _index("gold")),
-    SampleColumn("picked", "whole", "chosen choice, counted from 0", _index("picked")),
-    SampleColumn("judged", "text", "level that each judge gave to the answer, as a JSON object", _judged),
+    *(column for name, column in OF_LINES.items() if column.words and name != "ids"),
+    SampleColumn(
+        "judged",
+        "text",
+        "level that each judge gave to the answer, as a JSON object",
+        lambda line: as_text({name: of.get("level") for name, of in line.get(JUDGED, {}).items()} or None),
+    ),
     SampleColumn("ratings", "text", "level that each person gave to the answer, as a JSON object", _text(RATINGS)),
     SampleColumn("doc_hash", "text", "hash of the document", _get("doc_hash")),
     SampleColumn("prompt_hash", "text", "hash of the prompt as sent", _get("prompt_hash")),

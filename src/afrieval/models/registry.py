@@ -1,15 +1,17 @@
-"""The registry of backends. Nothing else asks which backend a model has."""
+"""The registry of backends, which load models. Nothing else asks which backend a model has."""
 
 from afrieval._util.errors import UserError
-from afrieval._util.registry import Registry
+from afrieval._util.registry import Registry, blaming
 from afrieval.config.api_settings import OPENAI, APIConfig
-from afrieval.config.settings import ModelConfig
+from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backend import Backend
 from afrieval.models.backends.harness import HarnessBackend
 from afrieval.models.backends.recorded import RecordedBackend
 from afrieval.models.backends.vllm import VLLMBackend
+from afrieval.models.base import LanguageModel
 from afrieval.models.loading import HFBackend
 from afrieval.models.openai.openai_backend import OpenAIBackend
+from afrieval.models.processes import ALONE, Processes
 
 BACKENDS = Registry[type[Backend]](
     "backend",
@@ -24,6 +26,14 @@ def backend_of(model_type: str) -> Backend:
     if model_type in BACKENDS:
         return BACKENDS[model_type](model_type)
     return HarnessBackend(model_type, [*BACKENDS])
+
+
+def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> LanguageModel:
+    """Returns the loaded model; each process has its own."""
+    check_backend_args(config)
+    backend = backend_of(config.model_type)
+    with blaming(f"the backend {backend.name}", backend):
+        return backend.load(config, evaluation, processes)
 
 
 def check_backend_args(config: ModelConfig) -> None:

@@ -29,21 +29,11 @@ class Benchmark(NamedTuple):
     licence: str
 
 
-class Publication(NamedTuple):
-    """A publication to cite.
+def references(tasks: Iterable[str]) -> dict[str, list[Benchmark]]:
+    """Returns the benchmarks of some tasks by the citation of their publication, in the order of the tasks.
 
-    Attributes:
-        citation: from the task file; empty for tasks that this version does not have.
-        bibtex: the citation as BibTeX; empty where it cannot be parsed.
+    Tasks that this version does not have are under an empty citation.
     """
-
-    benchmarks: list[Benchmark]
-    citation: str
-    bibtex: str
-
-
-def references(tasks: Iterable[str]) -> list[Publication]:
-    """Returns the publications to cite for some tasks, in the order of the tasks."""
     of_names = grouped(dict.fromkeys(tasks), lambda task: task.removesuffix(" (lm_eval)").removesuffix("_translate"))
     by_citation: dict[str, list[Benchmark]] = {}
     for name, variants in of_names.items():
@@ -52,7 +42,7 @@ def references(tasks: Iterable[str]) -> list[Publication]:
             Benchmark(spec.title, variants, spec.data.hub, spec.licence) if spec else Benchmark(name, variants, "", "")
         )
         by_citation.setdefault(spec.citation if spec else "", []).append(benchmark)
-    return [Publication(benchmarks, citation, bibtex(citation)) for citation, benchmarks in by_citation.items()]
+    return by_citation
 
 
 def bibtex(citation: str) -> str:
@@ -68,8 +58,10 @@ def bibtex(citation: str) -> str:
     while parts and _WHERE.fullmatch(parts[-1]):
         where.insert(0, parts.pop())
     title = ", ".join(parts)
-    fields = {"author": _authors(match["authors"]), **({"title": f"{{{title}}}"} if title else {})}
-    fields |= {"year": match["year"]}
+    named = re.split(r", | and ", match["authors"].removesuffix(" et al."))
+    authors = [f"{{{name}}}" if " " in name else name for name in named]  # names of groups stay whole
+    authors += ["others"] if match["authors"].endswith(" et al.") else []
+    fields = {"author": " and ".join(authors), **({"title": f"{{{title}}}"} if title else {}), "year": match["year"]}
     eprint = next((place.removeprefix("arXiv:") for place in where if place.startswith("arXiv:")), "")
     fields |= {"eprint": eprint, "archiveprefix": "arXiv"} if eprint else {}
     others = [place for place in where if not place.startswith("arXiv:")]
@@ -83,13 +75,6 @@ def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
     escaped = {name: re.sub(r"([&%$#_])", r"\\\1", value) for name, value in fields.items()}
     lines = [f"  {name} = {{{value}}}," for name, value in escaped.items()]
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
-
-
-def _authors(authors: str) -> str:
-    """Returns authors as BibTeX separates them; names of groups, of several words, stay whole."""
-    named = re.split(r", | and ", authors.removesuffix(" et al."))
-    whole = [f"{{{name}}}" if " " in name else name for name in named]
-    return " and ".join([*whole, "others"] if authors.endswith(" et al.") else whole)
 
 
 def software(version: str) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.means import Mean, means
@@ -14,11 +15,11 @@ from afrieval.analysis.scores import PromptMean, over_prompts
 from afrieval.analysis.subgroups import (
     CONFUSION,
     Branch,
-    Confusion,
     ScoreTree,
-    confusions,
+    confusion,
     has_tree,
     parts,
+    prompt_groups,
     trees,
     with_field,
 )
@@ -41,6 +42,7 @@ from afrieval.report.table import Table
 from afrieval.report.values import bounds_of, language_names, titled
 from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_columns import Numbers
 from afrieval.scoring.base import Metric
 from afrieval.tasks.declaration.known_facts import PublishedScores
 
@@ -201,7 +203,10 @@ def breakdown_tables(cells: list[CellScores], name: str, published: Sequence[str
         UserError: if no task declares the field or has labels.
     """
     if name == CONFUSION:
-        tables = [confusion_table(c) for c in confusions(cells)]
+        labelled = [of for _, of in prompt_groups([c for c in cells if c.declared.get("labels")])]
+        if not labelled:
+            raise UserError("no task here has labels that can be confused", "leave --by confusion out")
+        tables = [confusion_table(of, confusion(of)) for of in labelled]
     else:
         fitting = with_field(cells, name)
         plain, nested = ([c for c in fitting if has_tree(c, name) == has] for has in (False, True))
@@ -225,22 +230,24 @@ def _breakdown(of_sides: list[ScoreTree], name: str) -> Table:
     return Table("breakdown", f"{titled(first.task, metric)}: by {name}", columns, rows, about=about)
 
 
-def confusion_table(confusion: Confusion) -> Table:
+def confusion_table(cells: Sequence[CellScores], counts: Numbers) -> Table:
     """Returns how often labels were taken for which; of many labels, the most frequent mistakes."""
-    where = ", ".join(side_name(d, v) for d, v in confusion.dimensions.items() if (d, v) != ("prompt_set", SUITE))
-    about = {"task": confusion.task, **confusion.dimensions}
-    columns = [Column("right"), *(Column(label, "count") for label in [*confusion.labels, "none"])]
-    rows = [[label, *map(int, row)] for label, row in zip(confusion.labels, confusion.counts, strict=True)]
+    first, labels = cells[0], cells[0].declared["labels"]
+    dimensions = first.without_dimensions("prompt")
+    where = ", ".join(side_name(d, v) for d, v in dimensions.items() if (d, v) != ("prompt_set", SUITE))
+    about = {"task": first.task, **dimensions}
+    columns = [Column("right"), *(Column(label, "count") for label in [*labels, "none"])]
+    rows = [[label, *map(int, row)] for label, row in zip(labels, counts, strict=True)]
     notes = ["Rows: the right label; columns: the model's, over all prompts; none: unparsed."]
-    if len(confusion.labels) > WIDE:
-        counts, answers = confusion.counts.copy(), [*confusion.labels, "none"]
-        np.fill_diagonal(counts, 0)
-        order = np.argsort(-counts, axis=None, kind="stable")[:FREQUENT]
-        pairs = [(int(i), int(j)) for i, j in zip(*np.unravel_index(order, counts.shape), strict=True)]
+    if len(labels) > WIDE:
+        mistakes, answers = counts.copy(), [*labels, "none"]
+        np.fill_diagonal(mistakes, 0)
+        order = np.argsort(-mistakes, axis=None, kind="stable")[:FREQUENT]
+        pairs = [(int(i), int(j)) for i, j in zip(*np.unravel_index(order, mistakes.shape), strict=True)]
         columns = [Column("right"), Column("answered"), Column("n", "count")]
-        rows = [[answers[i], answers[j], int(counts[i, j])] for i, j in pairs if counts[i, j]]
+        rows = [[answers[i], answers[j], int(mistakes[i, j])] for i, j in pairs if mistakes[i, j]]
         notes = ["The most frequent mistakes, over all prompts; none: unparsed."]
-    return Table("confusion", f"{confusion.task}: {where}", columns, rows, notes, about=about)
+    return Table("confusion", f"{first.task}: {where}", columns, rows, notes, about=about)
 
 
 def _published_columns(names: Sequence[str]) -> list[Column]:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.contrasts import Contrast
+from afrieval.analysis.differences import Difference
 from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.run_contrasts import AverageDifference
 from afrieval.languages import LANGUAGES
@@ -158,7 +159,7 @@ def _columns(first: str, second: str, with_prompts: bool, bounds: Bounds, alone:
     ]
 
 
-def why_not(row: LanguageContrast, metric: Metric | None) -> str:
+def why_not(row: Difference, metric: Metric | None) -> str:
     """Returns why nothing follows from a row without a verdict, or that its sides do not differ detectably."""
     if row.concludes or row.open:
         return withheld(row, bounds_of(metric)) or ALIKE

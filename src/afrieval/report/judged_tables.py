@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.judged import JudgedScore, LanguageAgreement, agreements, judged_scores
+from afrieval.analysis.judged import MISLEADING, JudgedScore, LanguageAgreement, agreements, judged_scores
 from afrieval.report.columns import Column, rows_of
 from afrieval.report.score_tables import INTERVAL, column_of, named, varying
 from afrieval.report.table import Table
@@ -106,9 +106,10 @@ def _agreed(title: str, about: dict[str, Any], agreed: Sequence[LanguageAgreemen
 def _misled(title: str, about: dict[str, Any], scores: Sequence[JudgedScore], varied: Sequence[str]) -> list[Table]:
     """Returns a table of answers that may mislead the judge; none if there are no such answers."""
     rows = [
-        [*(named(score.dimensions, place) for place in varied), of.what, of.n, of.score, of.others]
+        [*(named(score.dimensions, place) for place in varied), what, *numbers]
         for score in scores
-        for of in score.misled
+        for what in MISLEADING
+        if (numbers := score.misled(what))
     ]
     columns = [*map(column_of, varied), Column("answers"), Column("n", "count")]
     columns += [Column("judge", "score", "judged"), Column("all others", "score", "others")]

@@ -33,7 +33,7 @@ from afrieval.report.score_tables import (
 from afrieval.report.table import Table
 from afrieval.report.values import SHARE, language_name, shown_score, titled
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.summary import usage_rows
+from afrieval.results.usage import usage_rows
 
 RANKS = (
     "1-3 is first, second or third among the models with the same kind of prompts; all ranks are right at once with "

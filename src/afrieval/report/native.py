@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.contrasts import Contrast
+from afrieval.analysis.differences import Difference
 from afrieval.analysis.scores import PromptMean
 from afrieval.report.columns import Column
 from afrieval.report.comparable_scores import SETTINGS
@@ -27,7 +28,7 @@ def by_difference(contrast: Contrast) -> Contrast:
     return replace(contrast, rows=sorted(contrast.rows, key=lambda row: -row.difference))
 
 
-def verdict(row: LanguageContrast, metric: Metric | None) -> int | None:
+def verdict(row: Difference, metric: Metric | None) -> int | None:
     """Returns 1 if the second side is better beyond chance, -1 if it is worse, 0 without a detectable difference.
 
     None if nothing is concluded.
@@ -36,7 +37,7 @@ def verdict(row: LanguageContrast, metric: Metric | None) -> int | None:
     return sign * row.verdict if row.concludes else None
 
 
-def points_of(row: LanguageContrast) -> list[Point]:
+def points_of(row: Difference) -> list[Point]:
     """Returns the scores of both sides as charts draw them, English prompts first."""
     intervals = [side.interval for side in row.sides] or [None, None]
     return [Point(score, interval) for score, interval in zip((row.first, row.second), intervals, strict=True)]
@@ -95,7 +96,7 @@ Effects = Mapping[tuple[object, ...], Mapping[str, "Effect"]]  # of each side of
 class Effect(NamedTuple):
     """What native prompts change in a language: a row of a contrast."""
 
-    row: LanguageContrast
+    row: Difference
     contrast: Contrast
 
     @property

@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
-from afrieval.analysis.published_evaluations import has_evals
+from afrieval.analysis.published import has_evals
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.subgroups import outlines
 from afrieval.analysis.suites import suite_averages
@@ -36,12 +36,12 @@ from afrieval.report.values import ANY, Bounds, language_names
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
 from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import CellScores
+from afrieval.results.document_columns import Row
 from afrieval.results.identity import words
 from afrieval.results.run_files import RUN, read_run
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity, RunRecord
-from afrieval.results.score_row import Row
-from afrieval.results.summary import usage_rows, works
+from afrieval.results.usage import usage_rows, works
 from afrieval.run.finish import Summary, config_of, read_summary, stored_references
 from afrieval.run.harness.harness_scores import task_scores, with_groups
 from afrieval.run.suites.reference import published_for

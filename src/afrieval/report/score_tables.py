@@ -28,7 +28,7 @@ from afrieval.results.cell_scores import KEPT_APART, CellScores
 from afrieval.results.identity import words
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import CUT, DESCRIPTIONS, GUESSED, NOT_PARSED, REFUSED
-from afrieval.scoring.learned import COMET
+from afrieval.scoring.learned import is_of_network
 
 WRITTEN = {"eng": "English", "native": "native"}
 SETS = {SUITE: "prompts of the suite", PAPER: "prompts of the paper", UNCLEANED: "prompts of the paper, uncleaned"}
@@ -51,7 +51,7 @@ def scored_columns(name: str, bounds: Bounds) -> list[Column]:
 
 def metric_column(name: str, bounds: Bounds, values: Iterable[float | None]) -> Column:
     """Returns the column of a further metric."""
-    minor = not (name in WRONG and any(values)) and not name.startswith(COMET)  # what judges say has tables of its own
+    minor = not (name in WRONG and any(values)) and not is_of_network(name)  # what judges say has tables of its own
     return Column(name, "score", name, bounds, DESCRIPTIONS.get(name, ""), minor)
 
 

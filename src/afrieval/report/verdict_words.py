@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.contrasts import Contrast
+from afrieval.analysis.differences import Difference
 from afrieval.analysis.verdicts import LOWEST, Floor, LanguageBaselines, one_answer
 from afrieval.report.columns import Column
 from afrieval.report.score_tables import AS_WRONG, WRITTEN
@@ -56,7 +57,7 @@ def floors(contrast: Contrast) -> dict[str, Floor]:
     return {row.language: row.floor for row in contrast.rows if row.floor and row.concludes}
 
 
-def withheld(row: LanguageContrast, bounds: Bounds) -> str:
+def withheld(row: Difference, bounds: Bounds) -> str:
     """Returns why nothing follows from a row, though something could from such rows; empty if sides do not differ."""
     return OPEN if row.open else f"not above {unread_words(row.floor, bounds)}" if row.floor and row.concludes else ""
 

@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval.results.cell_key import PromptId, prompt_order
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import Mask
-from afrieval.results.document_scores import Values
+from afrieval.results.document_columns import Values
 from afrieval.results.samples import Sample
 from afrieval.scoring.base import Metric
 

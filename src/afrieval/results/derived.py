@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval._util.errors import UserError
-from afrieval.results.document_scores import Labels
+from afrieval.results.document_columns import Labels
 from afrieval.results.schema import Declared, DerivedFrom
 from afrieval.scoring import registry
 from afrieval.scoring.base import Array, Derived, Input, Metric, not_measured

@@ -16,10 +16,9 @@ from typing import Any
 from afrieval._util.grouping import grouped
 from afrieval.results.run_files import write_atomically
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.samples import Sample
+from afrieval.results.samples import OWN_KEYS, Sample, log_likelihoods
 
 FOLDER = "probabilities"
-ADDED = ("id", "choices", "roles", "gold", "worked", "prompt")  # keys of a stored document that are not fields
 IMPOSSIBLE = -1e9  # a log-likelihood that stands for a choice whose probability is not known, or 0
 
 
@@ -40,7 +39,7 @@ def write_probabilities(run: RunFolder) -> list[str]:
         if all(not line["resps"] or isinstance(line["resps"][0][0], str) for line in lines):
             continue
         of_task = declared[lines[0]["task"]]
-        field, hidden = of_task["probabilities"], [*ADDED, *of_task.get("grouped_fields", {})]
+        field, hidden = of_task["probabilities"], [*OWN_KEYS, *of_task.get("grouped_fields", {})]
         if any(field not in (line.get("doc") or {}) for line in lines):
             notes.append(f"{name}: no files of probabilities, since --eval.log_samples false stores no documents")
             continue
@@ -88,7 +87,7 @@ def _texts(document: dict[str, Any], hidden: list[str], n: int) -> list[str]:
 
 def _probabilities(line: Sample, n: int) -> list[float | None]:
     """Returns the probability of each choice among the choices, then among all texts; None where it is not known."""
-    logarithms = [answer[0][0] for answer in line["resps"]]
+    logarithms = log_likelihoods(line)
     rest: Sequence[None] = [None] * (n - len(logarithms))
     highest = max(logarithms, default=IMPOSSIBLE)
     if highest <= IMPOSSIBLE:

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afrieval._util.errors import UserError
-from afrieval.results.cell_scores import CellScores
+from afrieval.results.cell_scores import OF_LINES, CellScores
 from afrieval.results.derived import USUAL, names_of, nested_fields, of_groups, with_derived, with_groups
-from afrieval.results.document_scores import OF_LINES, Labels, Values, shared
+from afrieval.results.document_columns import Labels, Values, array_of, shared
 from afrieval.results.identity import selection
 from afrieval.results.samples import DROPPED, REDO, Sample, named_file
 from afrieval.results.schema import Declared
-from afrieval.results.summary import usage_of
+from afrieval.results.usage import usage_of
 from afrieval.scoring.base import Metric
 from afrieval.scoring.learned import is_learned, learned
 from afrieval.scoring.metrics import metric
@@ -35,12 +35,11 @@ class Columns:
     def __init__(self, fields: Iterable[str] = (), sent: bool = False):
         self.rows = 0
         self.sampled = False  # whether rows have ranks in the order of samples
-        self.numbers: dict[str, list[int]] = {name: [] for name in OF_LINES}
+        self.numbers: dict[str, list[Any]] = {name: [] for name in OF_LINES}
         self.ids = self.numbers["ids"]
         self.defects: list[int] = []
         self.keys: list[str | None] = []
         self.parts: list[str | None] = []
-        self.verdicts: list[float] = []
         self.fields: dict[str, list[str]] = {name: [] for name in fields}
         self.sent: dict[str, list[int]] | None = {} if sent else None
         self.metrics: dict[str, Flat] = {}
@@ -59,11 +58,10 @@ class Columns:
         if not line["metrics"]:
             return
         self.lengths = self.lengths or _lengths(line)
-        for name, read in OF_LINES.items():
-            self.numbers[name].append(read(line))
+        for name, column in OF_LINES.items():
+            self.numbers[name].append(column.of(line))
         self.keys.append(get("key"))
         self.parts.append(get("part"))
-        self.verdicts.append(get("published_correct", np.nan))
         fitted = get("fitted", {})
         self.examples += [shown for name, (shown, *_) in fitted.items() if name == DROPPED]
         self.usage.update(usage_of(get("details", {})))
@@ -151,17 +149,16 @@ class Columns:
 
     def of_cell(self, declared: Declared, language: str) -> dict[str, Any]:
         """Returns the fields of a `CellScores` that need no metric; arrays that other cells have, too, are shared."""
-        parts, verdicts = _labels(self.parts), np.array(self.verdicts, dtype=np.float64)
+        parts = _labels(self.parts)
         fields = {field: labels for field, of in self.fields.items() if (labels := _labels(of))}
         sent = {what: of for what, of in (self.sent or {}).items() if len(of) == len(self.ids)}
         keys = (key or f"{language} {row}" for row, key in zip(self.ids, self.keys, strict=True))
         return {
-            **{of: shared(np.array(values, dtype=np.int64)) for of, values in self.numbers.items()},
+            **{name: shared(array_of(OF_LINES[name], values)) for name, values in self.numbers.items()},
             "rows": self.rows,
             "selection": selection(self.rows, declared.get("test_set", {}).get(language, 0), self.sampled),
             "defects": shared(np.array(self.defects, dtype=np.int64)),
             "keys": shared(np.array([_number(key) for key in keys])) if any(self.keys) else None,
-            "verdicts": None if np.isnan(verdicts).all() else shared(verdicts),
             "parts": parts,
             "fields": {
                 name: replace(of, codes=shared(of.codes)) for name, of in with_groups(fields, declared, parts).items()

@@ -103,6 +103,14 @@ def verdict(sample: Sample, metric: Metric) -> str:
     return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"
 
 
+def log_likelihoods(sample: Sample) -> list[float]:
+    """Returns the log-likelihood of each choice or text; empty where answers were generated."""
+    answers = [answers[0] for answers in sample["resps"]]
+    if any(isinstance(answer, str) for answer in answers):
+        return []
+    return [answer[0] if isinstance(answer, list) else answer for answer in answers]
+
+
 def answer_text(sample: Sample) -> str:
     """Returns the text that is judged: the answer, or all that was written if none could be extracted."""
     answer = sample.get("answer")

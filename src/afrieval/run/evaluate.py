@@ -14,6 +14,7 @@ from afrieval._util.terminal import note
 from afrieval.config.checks import HARNESS_TASKS, without_looks
 from afrieval.models.answer_file import AnswerFile
 from afrieval.models.base import LanguageModel
+from afrieval.models.registry import load_model
 from afrieval.results.identity import check_same_run
 from afrieval.results.run_files import harness_path, read_run, write_json, write_run, write_samples
 from afrieval.results.run_folder import RunFolder
@@ -202,8 +203,6 @@ def _loaded(session: Session, lm: LanguageModel | None, described: dict[str, Any
     config, processes = session.config, session.processes
     with processes.barrier():
         if lm is None:
-            from afrieval.models.load import load_model
-
             lm = load_model(config.model, config.eval, processes)
         garbage.started()
         described["model"]["fingerprint"] = lm.fingerprint()

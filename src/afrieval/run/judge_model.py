@@ -9,15 +9,13 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.stamps import digest
 from afrieval._util.terminal import dollars, note
-from afrieval.config.files import run_config
+from afrieval.config.files import model_settings, run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.config.short_form import model_settings
 from afrieval.models.answer_file import GENERATED, AnswerFile
 from afrieval.models.base import MAX_COST, LanguageModel, most_tokens
-from afrieval.models.load import load_model
 from afrieval.models.model_identity import identity_of_model
 from afrieval.models.openai.parsing import Usage
-from afrieval.models.registry import backend_of
+from afrieval.models.registry import backend_of, load_model
 from afrieval.models.response_cache import CachedLM
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.manifest import answer_path

@@ -24,7 +24,6 @@ from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, software
 from afrieval.run.people_scores import with_people
-from afrieval.run.session import CODED_TASKS
 from afrieval.scoring.learned import JUDGED, RATINGS, is_learned, with_learned
 from afrieval.scoring.user_code import FILES
 from afrieval.tasks.cells.cell import RunPart
@@ -242,11 +241,7 @@ def _configs(
         if not folder:
             _check_no_code(run, config.task.folders)
         without_device = replace(config, model=replace(config.model, device=None))
-        if (
-            config.task.names
-            and not any(name in CODED_TASKS for name in config.task.names)
-            and without_device not in seen
-        ):
+        if config.task.names and not config.task.coded and without_device not in seen:
             seen.append(without_device)
             yield config
 

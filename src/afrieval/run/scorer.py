@@ -1,4 +1,4 @@
-"""Adds measures to the stored answers of a run, without the model that wrote them: by COMET, by a judge, by people."""
+"""Adds measures to the stored answers of a run without the model that wrote them: by a network, a judge, or people."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

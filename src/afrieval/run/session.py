@@ -9,9 +9,8 @@ from typing import Any, cast
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
-from afrieval._util.registry import Registry
 from afrieval._util.terminal import note
-from afrieval.config.settings import ModelConfig, RunConfig
+from afrieval.config.settings import CODED_TASKS, ModelConfig, RunConfig
 from afrieval.models.base import Capabilities
 from afrieval.models.model_identity import identity_of_model
 from afrieval.models.processes import ALONE, Processes
@@ -138,12 +137,6 @@ def length_notes(config: ModelConfig, can: Capabilities, cells: Iterable[Cell]) 
     return []
 
 
-# Makes the cells of a config, given whether the model returns the likelihoods of single tokens.
-CellMaker = Callable[[RunConfig, bool], Plan]
-# Tasks that no task.yaml declares: code makes their cells.
-CODED_TASKS: Registry[CellMaker] = Registry("task", "afrieval.tasks", {}, needs=["__call__"], where="afrieval list")
-
-
 def plan(config: RunConfig) -> Plan:
     """Returns the cells of a config, with all data loaded and all prompts checked.
 
@@ -154,8 +147,8 @@ def plan(config: RunConfig) -> Plan:
     check_derived(config.task, config.task.names, list(config.reference))
     can = backend_of(config.model.model_type).capabilities(config.model)
     only_texts = (can.chat == "messages" or can.recorded) and not can.loglikelihood
-    if by_itself := [name for name in config.task.names if name in CODED_TASKS]:
-        planned = CODED_TASKS[by_itself[0]](config, can.tokens)
+    if config.task.coded:
+        planned: Plan = CODED_TASKS[config.task.coded].plan(config, can.tokens)
     else:
         planned = plan_declared(config, not only_texts) + plan_harness(config)
     if not planned.cells:

@@ -1,8 +1,7 @@
-"""Metrics that are added to stored answers after a run: by COMET, by a judge, and by people.
+"""Metrics that are added to stored answers after a run: by a trained network, by a judge, and by people.
 
-`comet_MODEL` is what a trained network says of a translation, `judge_MODEL` what a judge says of an answer, and
-`people` what people say of those answers that they were shown. `corrected_MODEL` is the judge's mean, corrected by what
-people say.
+`NETWORK_MODEL` is what a trained network says of an answer, `judge_MODEL` what a judge says of it, and `people` what
+people say of those answers that they were shown. `corrected_MODEL` is the judge's mean, corrected by what people say.
 """
 
 import re
@@ -11,17 +10,18 @@ from math import inf
 from typing import Any
 
 from afrieval._util.files import user_path
+from afrieval.config.commands import NETWORKS
 from afrieval.scoring.base import Metric, not_measured
 from afrieval.scoring.statistics.corrected import corrected_mean, corrected_values, n_rated
 
-COMET, JUDGE, CORRECTED, PEOPLE = "comet_", "judge_", "corrected_", "people"
+JUDGE, CORRECTED, PEOPLE = "judge_", "corrected_", "people"
 AGAINST = "_vs_"  # in the names of a judge's metrics that compare with another model; people do not correct these
 # Keys of a stored answer about it, next to its metrics: metric to what a judge said; who rated it to the level.
 JUDGED, RATINGS = "judged", "ratings"
 
 
 def learned_name(kind: str, model: str) -> str:
-    """Returns the name of the metric of a COMET model or judge: from the model's name on the hub or its folder's."""
+    """Returns the name of the metric of a network or judge: from the model's name on the hub or its folder's."""
     return kind + user_path(model).resolve().name.replace(AGAINST, "-vs-")
 
 
@@ -38,17 +38,22 @@ def corrected_name(judge: str) -> str:
 
 def is_learned(name: str) -> bool:
     """Tells whether a metric was added to stored answers."""
-    return name == PEOPLE or name.startswith((COMET, JUDGE, CORRECTED))
+    return is_of_rubric(name) or is_of_network(name)
+
+
+def is_of_network(name: str) -> bool:
+    """Tells whether a metric is what a trained network says."""
+    return name.partition("_")[0] in NETWORKS
 
 
 def is_of_rubric(name: str) -> bool:
     """Tells whether a metric depends on a task's rubric."""
-    return is_learned(name) and not name.startswith(COMET)
+    return name == PEOPLE or name.startswith((JUDGE, CORRECTED))
 
 
 def learned(name: str) -> Metric:
     """Returns an added metric; it scores measures that are stored, and measures nothing itself."""
-    if name.startswith(COMET):
+    if is_of_network(name):
         return Metric(name, not_measured, bounds=(-inf, inf), interval="bootstrap")
     if name.startswith(CORRECTED):
         return Metric(

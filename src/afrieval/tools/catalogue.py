@@ -63,8 +63,12 @@ def language_table(language: str, specs: Sequence[TaskSpec]) -> Table:
             mark = "" if all(prompt.reviewed_by for prompt in native.values()) else "*"
             prompts = f"{prompt_ranges(list(native))}{mark}" if native and language != ENGLISH else None
             published = spec.paper.name if spec.paper else ", ".join([*published_scores(spec.name)][:1])
-            n, defects = spec.data.rows_of(spec.data.evaluate, language), _defects(spec, language)
-            rows.append([spec.name, n, prompts, defects or None, published or None])
+            split = spec.data.evaluate
+            defective = [d for d in known_defects(spec) if (d.language, d.split) == (language, split)]
+            n_defect = len({row for defect in defective for row in defect.witnesses})
+            some = f"{n_defect} row{'s' if n_defect > 1 else ''}" if n_defect else None
+            defects = "all rows" if any(defect.whole for defect in defective) else some
+            rows.append([spec.name, spec.data.rows_of(split, language), prompts, defects, published or None])
     notes = ["* written by a machine and not reviewed by two speakers. Rows are those of the evaluated split."]
     notes.append(f"afrieval run MODEL TASKS --languages {language} runs tasks in this language alone.")
     findings = [f"{len(rows)} tasks have {named(language)}."]
@@ -176,15 +180,6 @@ def _rows(spec: TaskSpec) -> str:
     """Returns the number of rows in a language, from the fewest to the most; empty if it is not known."""
     sizes = spec.data.sizes(spec.data.evaluate)
     return "-".join(f"{n:,}" for n in dict.fromkeys([*sizes[:1], *sizes[-1:]]))
-
-
-def _defects(spec: TaskSpec, language: str) -> str:
-    """Returns how many rows of the evaluated split have a known defect; empty if none has."""
-    defects = [d for d in known_defects(spec) if (d.language, d.split) == (language, spec.data.evaluate)]
-    if any(defect.whole for defect in defects):
-        return "all rows"
-    rows = {row for defect in defects for row in defect.witnesses}
-    return f"{len(rows)} row{'s' if len(rows) > 1 else ''}" if rows else ""
 
 
 def _numbers(prompts: dict[int, Prompt]) -> str:

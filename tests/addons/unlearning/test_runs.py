@@ -101,7 +101,7 @@ def test_a_reference_that_comes_later_asks_nothing_of_the_model(
     full, other = evaluated["full"], evaluated["other"]
     before = derived(full)
     assert before["forget_quality"] is None and before["privleak"] is None
-    monkeypatch.setattr("afrieval.models.load.load_model", None)  # it is not called
+    monkeypatch.setattr("afrieval.run.evaluate.load_model", None)  # it is not called
     again = afrieval.evaluate(full.path.parent / "full", **SUITE, run_dir=full.path, reference={"retain": other.path})
     after = derived(again, other)
     assert after["forget_quality"] < 0.01

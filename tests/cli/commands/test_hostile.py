@@ -217,7 +217,7 @@ def test_a_row_that_fails_is_named_before_the_model_is_loaded(
 ) -> None:
     path = add(tasks, "{% if 'four children' in hypothesis %}{{ 1 / 0 }}{% endif %}")
 
-    monkeypatch.setattr("afrieval.models.load.load_model", lambda *args: pytest.fail("a model was loaded"))
+    monkeypatch.setattr("afrieval.run.evaluate.load_model", lambda *args: pytest.fail("a model was loaded"))
     for command in (("preview",), ("run", "--model.model_name", "demo")):
         assert f"{path}, prompt 2, with row 3 of English (eng): " in refusal(*command, *ENGLISH_NLI, tasks)
 

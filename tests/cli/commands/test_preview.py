@@ -27,7 +27,7 @@ def test_preview_is_what_the_model_gets(cli: Cli, run_demo: Cli, tmp_path: Path,
 
 
 def test_preview_loads_no_model(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afrieval.models.load.load_model", lambda *args: pytest.fail("a model was loaded"))
+    monkeypatch.setattr("afrieval.run.evaluate.load_model", lambda *args: pytest.fail("a model was loaded"))
     done = cli("preview", "--model.model_name", "no/such", "--task.task_name", "afrixnli", *BASE)
     assert done.code == 0 and "  ' Neither'" in done.out and "gold" in done.out
 

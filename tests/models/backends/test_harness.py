@@ -14,8 +14,7 @@ from tests.models.tiny import CHAT, tiny_llama
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.demo import byte_tokenizer, demo_folder
-from afrieval.models.load import load_model
-from afrieval.models.registry import backend_of
+from afrieval.models.registry import backend_of, load_model
 from afrieval.results.run_files import read_run
 
 DUMMY = ("--model.model_type", "dummy", "--task.languages", "yor,eng", "--task.prompts", 1)

@@ -11,7 +11,7 @@ from tests.models.tiny import chained
 from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.answer_file import GENERATED, AnswerFile
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.models.response_cache import CachedLM
 from afrieval.scoring.responses import details_of, thinking_and_answer
 

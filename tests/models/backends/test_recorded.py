@@ -9,9 +9,8 @@ import pytest
 from afrieval._util.errors import UserError
 from afrieval.config.checks import check
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.models.load import load_model
 from afrieval.models.model_identity import identity_of_model
-from afrieval.models.registry import check_backend_args
+from afrieval.models.registry import check_backend_args, load_model
 from afrieval.run.evaluate import evaluate
 from afrieval.run.finish import finish
 from afrieval.run.session import open_run, plan

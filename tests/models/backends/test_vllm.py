@@ -16,7 +16,7 @@ from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backend_args import signature
 from afrieval.models.backends.vllm import VLLMBackend, check_gpus
 from afrieval.models.base import LanguageModel
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 

@@ -11,8 +11,8 @@ from tests.models.loopback import Loopback, serving
 
 from afrieval.config.api_settings import APIConfig
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.load import load_model
 from afrieval.models.openai import schedule
+from afrieval.models.registry import load_model
 
 ONE = ("--task.task_name", "afrimmlu", "--task.languages", "yor", "--task.prompts", 1)
 WRITES = (*ONE, "--task.answer_form", "generate")

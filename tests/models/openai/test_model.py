@@ -16,7 +16,7 @@ from tests.models.openai.conftest import DOCUMENTS, TOKENS, WRITES
 from afrieval._util.errors import UserError
 from afrieval.config.api_settings import APIConfig, Prices
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.results.run_files import read_run
 from afrieval.run.manifest import default_folder
 

@@ -14,10 +14,10 @@ from tests.models.openai.conftest import DOCUMENTS, WRITES, asked
 from afrieval._util.errors import UserError
 from afrieval.config.api_settings import APIConfig, Prices
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.load import load_model
 from afrieval.models.openai.failure import seconds_to_wait
 from afrieval.models.openai.parsing import Usage
 from afrieval.models.openai.schedule import FIRST_PACE, Budget, Concurrency, in_thread
+from afrieval.models.registry import load_model
 from afrieval.scoring.responses import Details
 
 PRICES = ("--model.api.prices.input", 0, "--model.api.prices.output", 1000)

@@ -288,7 +288,7 @@ def test_a_task_written_out_in_its_group(harness: Run, tmp_path: Path) -> None:
 def test_ours_and_theirs_in_one_run(harness: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.tasks.data.test_splits import row, write_tsv
 
-    from afrieval.models.load import load_model
+    from afrieval.models.registry import load_model
 
     loads: list[int] = []
 
@@ -296,7 +296,7 @@ def test_ours_and_theirs_in_one_run(harness: Run, tmp_path: Path, monkeypatch: p
         loads.append(1)
         return load_model(*args)
 
-    monkeypatch.setattr("afrieval.models.load.load_model", counting)
+    monkeypatch.setattr("afrieval.run.evaluate.load_model", counting)
     write_data(tmp_path / "data")
     write_tsv(tmp_path / "data", "yor", "test", [row(i) for i in range(500)])
     done = harness(

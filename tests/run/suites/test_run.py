@@ -60,7 +60,7 @@ def test_a_reference_that_is_given_later_is_all_that_is_computed(
     assert before["attack"]["value"] is not None and before["leak"]["value"] is None
     assert "retain" in str(before["leak"]["reason"]) and read_run(folder)["suite"]["derived"]["attack"]["how"] == "auc"
 
-    monkeypatch.setattr("afrieval.models.load.load_model", lambda *args: pytest.fail("the model was loaded"))
+    monkeypatch.setattr("afrieval.run.evaluate.load_model", lambda *args: pytest.fail("the model was loaded"))
     done = run(cli, suite, "--reference", f"retain={retain}")
     assert done.code == 0 and "needs --reference" not in done.out
     after = stored(folder)

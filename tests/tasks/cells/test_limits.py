@@ -13,7 +13,7 @@ from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 from tests.scoring.kinds import KINDS, write_task
 
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import read_samples
 from afrieval.tasks.cells.limits import generation

@@ -21,8 +21,8 @@ from afrieval.addons.sweep.combinations import jobs_of
 from afrieval.addons.sweep.sweep_file import read_sweep
 from afrieval.config.api_settings import APIConfig
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.models.load import load_model
 from afrieval.models.model_identity import identity_of_model
+from afrieval.models.registry import load_model
 from afrieval.results.samples import read_samples
 from afrieval.tools.jobs import guard, server
 from afrieval.tools.jobs.job_worker import Models, work

@@ -16,7 +16,7 @@ from afrieval.addons.sweep.command import progress
 from afrieval.cli.main import main
 from afrieval.config.settings import ModelConfig
 from afrieval.models.backends.hf import HF
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.results.run_files import read_run
 from afrieval.tools.jobs import job_worker, local
 from afrieval.tools.jobs.job_worker import work

@@ -15,7 +15,7 @@ from tests.models.tiny import tiny_llama, tiny_t5
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.demo import byte_tokenizer
 from afrieval.models.engine.memory_estimate import generated_bytes
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.models.work import Amount
 from afrieval.tools.plan.counting import Size, total
 from afrieval.tools.plan.plan import Texts, _fertility, memory_table

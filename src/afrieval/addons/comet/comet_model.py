@@ -24,7 +24,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import opened, user_path
 from afrieval._util.schema import UNIQUE, OpenMap, Text, validated
 from afrieval._util.yaml_files import read_map_file
-from afrieval.scoring.learned import COMET, learned_name
+from afrieval.scoring.learned import learned_name
 
 VERSION = 1  # of this computation
 SETTINGS, WEIGHTS = "hparams.yaml", "checkpoints/model.ckpt"
@@ -199,7 +199,7 @@ def read_comet(model: str, revision: str = "main", device: str | None = None) ->
         form = "with reference" if "ref" in inputs else "without reference"
         shown = folder.name if user_path(model).is_dir() else model
         signature = f"{shown}|{version}|{form}|dtype:float32|batch:any|version:{VERSION}"
-        name = learned_name(COMET, model)
+        name = learned_name("comet_", model)
         comet = Comet(name, signature, inputs, unified, settings, tokenizer, encoder, mix, estimator)
         with torch.inference_mode():  # a fault shows here, and not after some cells are written
             [score] = comet._of_batch([Translation("a", "a", "a")]).tolist()

@@ -1,13 +1,17 @@
 """COMET as a scorer of stored translations."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval.addons.comet.comet_model import Comet, Translation
+from afrieval._util.terminal import note
+from afrieval.addons.comet.comet_model import Comet, Translation, read_comet
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
-from afrieval.run.scorer import AnswerAddress, Answers, Scorer, document_of, specs_of
-from afrieval.scoring.learned import learned_of, with_learned
+from afrieval.run.scorer import AnswerAddress, Answers, Scorer, document_of, lacking_metric, specs_of
+from afrieval.scoring.learned import learned_name, learned_of, with_learned
 from afrieval.tasks.declaration.spec import Folders
 
 
@@ -58,3 +62,21 @@ class CometScorer(Scorer):
     def signature_of(self, task: str) -> str:
         """Returns the model's signature."""
         return self.model.signature
+
+
+def opened(folders: Sequence[Path], options: Any) -> Callable[[RunFolder], CometScorer] | None:
+    """Returns what makes the scorer of a run, with the model loaded; None for a dry run, of which it says the size.
+
+    Args:
+        folders: the run folders.
+        options: those of `afrieval score`.
+    """
+    comet, name = options.comet, learned_name("comet_", options.comet.model)
+    cells = {folder: translations(RunFolder(folder), options.task.folder) for folder in folders}
+    if options.dry_run:
+        for folder, names in cells.items():
+            n = len(lacking_metric(RunFolder(folder), names, name))
+            note(f"{folder}: {name} for {n:,} translations; nothing is written")
+        return None
+    model = read_comet(comet.model, comet.revision, comet.device)
+    return lambda run: CometScorer(run, cells[run.path], name, {}, model, comet.batch_size)

@@ -1,6 +1,5 @@
 """Cells that ask what a model remembers of the test set of a task in a language."""
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,8 +8,9 @@ from typing import Any
 from lm_eval.api.instance import Instance
 
 from afrieval._util.errors import UserError
+from afrieval._util.stamps import WHOLE, digest
 from afrieval.addons.contamination.asking import AskingMethod, Measures, MemorisationRequest, Method
-from afrieval.config.settings import MEMORISATION, EvalConfig
+from afrieval.config.settings import EvalConfig
 from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel, UnknownTokenizer
 from afrieval.results.cell_key import CellKey
@@ -23,6 +23,7 @@ from afrieval.tasks.cells.sample_lines import sample_line
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.spec import TaskSpec
 
+MEMORISATION = "memorisation"  # the task
 VERSION = 2  # of what is asked and measured
 PROMPT, PROMPT_LANGUAGE, FORM = 0, "eng", "likelihoods"  # there is no prompt
 
@@ -96,7 +97,7 @@ class MemorisationCell(Cell):
         fewshot = {"num_fewshot": 0, "selection": evaluation.fewshot_selection, "seed": seed}
         hashes = {source.spec.data.evaluate: source.data.sha256}
         if source.unseen:
-            hashes["unseen"] = hashlib.sha256(json.dumps(source.unseen).encode()).hexdigest()
+            hashes["unseen"] = digest(json.dumps(source.unseen), WHOLE)
         task = {
             "version": VERSION,
             "task_version": source.spec.version,

@@ -9,9 +9,9 @@ from afrieval._util.files import read_bytes, user_path
 from afrieval._util.tables import DEFECT, Row, decoded, read_rows
 from afrieval._util.terminal import shortened
 from afrieval.addons.contamination.asking import SHORTEST, AskingMethod, ProbedText, completion, membership, order
-from afrieval.addons.contamination.cells import MemorisationCell, Source
+from afrieval.addons.contamination.cells import MEMORISATION, MemorisationCell, Source
 from afrieval.addons.contamination.rows import Unit, alike, question_text, shards, sorted_by, units
-from afrieval.config.settings import MEMORISATION, EvalConfig, RunConfig, TaskConfig
+from afrieval.config.settings import EvalConfig, RunConfig, TaskConfig
 from afrieval.languages import LANGUAGES
 from afrieval.tasks.answers.cell_values import normalise
 from afrieval.tasks.cells.cell import Cell, Plan
@@ -25,9 +25,14 @@ from afrieval.tasks.declaration.spec import TASKS, TaskSpec, task_names
 
 FEWEST_UNSEEN = 10
 ALSO = ("amh", "eng", "fra", "swa", "zul")  # in whose translations of the rows the order is tested as well
+ABOUT = (
+    "asks whether a model has seen the test sets of other tasks, which --of names. Second halves of questions, min-k++ "
+    "against unseen rows, and the likelihood of the published order of rows against shuffled ones; "
+    "docs/contamination.md explains them."
+)
 
 
-def plan_memorisation(config: RunConfig, tokens: bool = True) -> Plan:
+def plan(config: RunConfig, tokens: bool = True) -> Plan:
     """Returns up to three cells for each task and language that a config asks about.
 
     `tokens` says whether the model returns the likelihoods of single tokens.

@@ -1,9 +1,9 @@
-"""Options of `afrieval sweep`."""
+"""Options of `afrieval sweep`, and that of `afrieval doctor`."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from afrieval.config.options import Options, Word
+from afrieval.config.options import File, Options, Word
 
 
 @dataclass(frozen=True)
@@ -28,3 +28,12 @@ class SweepCommand(Options):
     """Start nothing. Print the runs of each job, and how many cells and requests they have."""
     executor: Literal["local", "slurm", "ray"] | None = None
     """What starts the jobs: local (this machine), slurm or ray. Default: what FILE says, or local."""
+
+
+@dataclass(frozen=True)
+class SweepToCheck(Options):
+    """What `afrieval doctor` checks instead of a config."""
+
+    sweep: File | None = None
+    """Sweep file, whose models, suites and settings are checked. Default: none."""
+    configs: ClassVar = "afrieval.addons.sweep.combinations:configs_of"

@@ -3,8 +3,7 @@
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
-from afrieval.analysis.published import all_as_published, check_published
-from afrieval.analysis.published_evaluations import has_evals
+from afrieval.analysis.published import all_as_published, check_published, has_evals
 from afrieval.analysis.run_contrasts import all_contrasts, average_differences, check_compared
 from afrieval.analysis.suites import suite_averages
 from afrieval.cli.commands.outputs import write_tables
@@ -37,14 +36,14 @@ def main(argv: list[str]) -> None:
         note(line)
     derived = of_runs(whole.run_cells, options.reference, files)
     inputs = whole.on(options.metric)
-    units = selected([*inputs.run_cells, *inputs.foreign], "task", options.tasks, lambda cell: cell.task)
+    units = selected(inputs.cells, "task", options.tasks, lambda cell: cell.task)
     units = selected(units, "language", options.languages, lambda cell: cell.language)
     contrasts = all_contrasts(units, inputs.foreign, options.contrast, options.seed)
     of_meta = [] if options.metric else [unit for unit in units if has_evals(unit)]
     if units and (options.contrast or not of_meta):
         folders = {cell.folder for cell in units}
         check_compared(contrasts, units, needed=len(folders) > 1 or bool(options.contrast))
-    metric = options.metric if any(c.main != options.metric for c in [*whole.run_cells, *whole.foreign]) else None
+    metric = options.metric if any(c.main != options.metric for c in whole.cells) else None
     averaged = all_as_published(units) if options.average == "afrobench" and not options.metric else units
     groupings: list[str] = list(dict.fromkeys(["Africa", options.means]))
     of_suites = [name for name in options.published if derived and name in methods()]

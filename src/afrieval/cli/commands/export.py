@@ -9,8 +9,9 @@ from afrieval._util.terminal import note, one_line, say, shortened
 from afrieval._util.whole_files import filled
 from afrieval.cli.declarations.exchange import ExportCommand
 from afrieval.cli.registry import EXPORTERS
-from afrieval.config.arguments import read_given, run_config
-from afrieval.config.settings import MEMORISATION, RunConfig
+from afrieval.config.arguments import read_given
+from afrieval.config.files import run_config
+from afrieval.config.settings import RunConfig
 from afrieval.exchange.every_eval_ever_export import write_records
 from afrieval.exchange.hub_results import write_eval_results
 from afrieval.exchange.lm_eval_results import write_harness_results
@@ -55,8 +56,8 @@ def _tasks(config: RunConfig, folder: Path, runs: list[str]) -> None:
             raise UserError(f"--{name} has no effect with --to harness", "leave it out")
     if config.task.wants_harness:
         raise UserError("the harness' own tasks cannot be exported", "remove task.harness_tasks and task.task_template")
-    if MEMORISATION in config.task.names:
-        raise UserError(f"{MEMORISATION} cannot be exported: the harness has no such task", "run it with afrieval")
+    if coded := config.task.coded:
+        raise UserError(f"{coded} cannot be exported: the harness has no such task", "run it with afrieval")
 
     from afrieval.exchange.lm_eval_export import definitions, unfitted, write_definitions  # needs lm_eval itself
 

@@ -51,14 +51,14 @@ def main(argv: list[str]) -> None:
 
 
 def _build(folder: Path, output: Path, runs: dict[Path, RunFolder]) -> None:
-    gathered_results = gathered(folder, paths_below(folder), runs)
-    for path, reason in gathered_results.left_out[:SHOWN]:
+    inputs = gathered(folder, paths_below(folder), runs)
+    for path, reason in inputs.left_out[:SHOWN]:
         note(f"left out: {path}: {reason}")
-    if more := len(gathered_results.left_out[SHOWN:]):
+    if more := len(inputs.left_out[SHOWN:]):
         note(f"left out: {more:,} more, which the pages list")
-    if not gathered_results.cells and not gathered_results.rows:
+    if not inputs.cells and not inputs.published:
         raise UserError(f"{folder} has no results", "name the folder that run folders or published tables are in")
-    board = leaderboard(gathered_results)
+    board = leaderboard(inputs)
     files = site(board)
     replace_folder(output, files, SITE)
     size = sum(map(len, files.values())) / 1e6

@@ -8,7 +8,7 @@ from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.tasks import ListCommand
 from afrieval.config.arguments import read_options
 from afrieval.config.files import shipped_suites
-from afrieval.config.settings import MEMORISATION
+from afrieval.config.settings import CODED_TASKS
 from afrieval.languages import LANGUAGES, language_of, names
 from afrieval.tasks.declaration.spec import TASKS, Folders, load_task, task_names
 from afrieval.tools.catalogue import (
@@ -24,11 +24,6 @@ from afrieval.tools.catalogue import (
 
 WIDTH, LABEL = 80, 15
 MODELS, LANGUAGE_NAMES = "models", "languages"
-ABOUT_MEMORISATION = (
-    "memorisation: asks whether a model has seen the test sets of other tasks, which --of names. Second halves of "
-    "questions, min-k++ against unseen rows, and the likelihood of the published order of rows against shuffled ones; "
-    "docs/contamination.md explains them."
-)
 
 
 def main(argv: list[str]) -> None:
@@ -45,7 +40,7 @@ def main(argv: list[str]) -> None:
         write_tables(tables, options)
         return
     suites = shipped_suites()
-    listed = [*task_names(folders), *task_names(), *suites, MEMORISATION, MODELS, LANGUAGE_NAMES]
+    listed = [*task_names(folders), *task_names(), *suites, *CODED_TASKS, MODELS, LANGUAGE_NAMES]
     if unknown := next((name for name in options.names if name not in listed and not language_of(name)), None):
         raise UserError(f"there is no task or suite {unknown!r}", nearest(unknown, listed, "afrieval list"))
     tables = []
@@ -74,8 +69,8 @@ def _code(text: str) -> str:
 
 
 def _print_facts(name: str, folders: Folders) -> None:
-    if name == MEMORISATION:
-        say(fill(ABOUT_MEMORISATION, WIDTH, break_on_hyphens=False))
+    if name in CODED_TASKS:
+        say(fill(f"{name}: {CODED_TASKS[name].ABOUT}", WIDTH, break_on_hyphens=False))
         say()
         return
     spec = load_task(name, folders)

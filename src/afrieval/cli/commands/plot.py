@@ -28,7 +28,7 @@ def main(argv: list[str]) -> None:
         raise UserError("afrieval plot needs the package matplotlib", "run `pip install 'afrieval[plot]'`") from None
 
     inputs = read_inputs([user_path(run) for run in options.runs])
-    task_names = list(dict.fromkeys(cell.task for cell in [*inputs.run_cells, *inputs.foreign]))
+    task_names = list(dict.fromkeys(cell.task for cell in inputs.cells))
     if not task_names:
         raise UserError(f"{options.runs[0]} has no scores of documents to plot", "give a run folder")
     tasks = selected(task_names, "task", options.tasks, str)

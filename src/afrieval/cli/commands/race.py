@@ -15,6 +15,6 @@ def main(argv: list[str]) -> None:
     setup = race_setup(options.models, settings, options.by == "language", options.margin, options.dry_run)
     if options.dry_run:
         return write_tables([looks_table(setup)], options)
-    outcome = run_race(setup, options.most_requests, options.most_cost)
-    write_tables([race_table(setup, outcome)], options)
+    races, stopped = run_race(setup, options.most_requests, options.most_cost)
+    write_tables([race_table(setup, races, stopped)], options)
     note(f"run folders: {one_line(setup.folder / 'runs')}")

@@ -8,8 +8,9 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
 from afrieval.cli.commands.outputs import write_tables
-from afrieval.cli.declarations.tasks import CometModel, JudgeOptions, ScoreCommand
+from afrieval.cli.declarations.tasks import ScoreCommand, ScoredAgain
 from afrieval.config.arguments import read_options
+from afrieval.config.commands import NETWORKS, imported
 from afrieval.report.run_summary import run_tables
 from afrieval.report.score_change_tables import rescored_tables
 from afrieval.report.table import Table
@@ -22,7 +23,6 @@ from afrieval.run.judge_model import judge_model
 from afrieval.run.judging import Judge, judge_of
 from afrieval.run.rescore import Rescored, is_new, rescored, write
 from afrieval.run.scorer import Scorer, lacking_metric, score_stored
-from afrieval.scoring.learned import COMET, learned_name
 
 SEED = 42  # of resampling, as `afrieval compare` has it
 
@@ -34,7 +34,11 @@ def main(argv: list[str]) -> None:
     folders = list(dict.fromkeys(map(user_path, options.runs)))
     for folder in folders:
         check_run(folder)
-    if options.metric or options.comet != CometModel() or options.judge != JudgeOptions():
+    sections = {**{name: getattr(options, name) for name in NETWORKS}, "judge": options.judge}
+    changed = [name for name, section in sections.items() if section != type(section)()]
+    if options.metric or changed:
+        if name := next((name for name in changed if name != options.metric), ""):
+            raise UserError(f"--{name} is for --metric {name}, which is not given", f"add --metric {name}")
         write_tables(_added(folders, options), options)
         return
     tables: list[Table] = []
@@ -57,7 +61,7 @@ def main(argv: list[str]) -> None:
         raise refused[0]
 
 
-def _score(folder: Path, options: ScoreCommand, refused: list[UserError]) -> list[Table]:
+def _score(folder: Path, options: ScoredAgain, refused: list[UserError]) -> list[Table]:
     """Scores a run again, and returns what moved; adds the reason if it must not be written."""
     with locked(folder) as check:
         rescored_run = rescored(
@@ -95,38 +99,26 @@ def _outcome(rescored_run: Rescored, new: bool, dry: bool) -> str:
     return f"{counted}; {'dry run, nothing is written' if dry else 'new scores are written'}{versions}"
 
 
-def _added(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
-    """Adds a metric to the stored answers of runs, and returns its scores; a dry run loads and writes nothing."""
-    for name, settings, usual in (("comet", options.comet, CometModel()), ("judge", options.judge, JudgeOptions())):
-        if settings != usual and options.metric != name:
-            raise UserError(f"--{name} is for --metric {name}, which is not given", f"add --metric {name}")
-    if options.metric == "judge" and not options.judge.model:
+def _added(folders: Sequence[Path], options: ScoredAgain) -> list[Table]:
+    """Adds a metric to the stored answers of runs, and returns its scores, with the task's own next to them."""
+    opened = _judge_of if options.metric == "judge" else imported(NETWORKS[str(options.metric)].opened)
+    if not (scorer_of := opened(folders, options)):
+        return []  # of a dry run
+    tables = []
+    for folder in folders:
+        with locked(folder) as check:
+            scorer = scorer_of(RunFolder(folder))
+            summary = score_stored(scorer, check)
+        of_run = _shown(scorer, summary)
+        tables += [replace(t, title=f"{folder}, {t.title}") for t in of_run] if len(folders) > 1 else of_run
+    return tables
+
+
+def _judge_of(folders: Sequence[Path], options: ScoredAgain) -> Callable[[RunFolder], Scorer] | None:
+    """Returns what makes the judge of a run; None for a dry run, of which it says what would be asked."""
+    if not options.judge.model:
         raise UserError("no judge is given", "add --judge.model MODEL, named as MODEL of afrieval run")
-    return (_by_comet if options.metric == "comet" else _by_judge)(folders, options)
-
-
-def _by_comet(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
-    # the suite runs without its add-ons
-    from afrieval.addons.comet.comet_model import read_comet
-    from afrieval.addons.comet.comet_scorer import CometScorer, translations
-
-    comet, name = options.comet, learned_name(COMET, options.comet.model)
-    cells = {folder: translations(RunFolder(folder), options.task.folder) for folder in folders}
-    if options.dry_run:
-        for folder, names in cells.items():
-            n = len(lacking_metric(RunFolder(folder), names, name))
-            note(f"{folder}: {name} for {n:,} translations; nothing is written")
-        return []
-    model = read_comet(comet.model, comet.revision, comet.device)
-
-    def scorer(run: RunFolder) -> CometScorer:
-        return CometScorer(run, cells[run.path], name, {}, model, comet.batch_size)
-
-    return _added_tables(folders, scorer)
-
-
-def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
-    model = judge_model(str(options.judge.model), options.judge.max_cost, options.judge.max_tokens)
+    model = judge_model(options.judge.model, options.judge.max_cost, options.judge.max_tokens)
     against = options.judge.against and user_path(options.judge.against)
     if against:
         check_run(against)
@@ -139,7 +131,7 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
     planned = [judge(RunFolder(folder)) for folder in folders]  # refused before a model is loaded
     if not options.dry_run:
         model.load()
-        return _added_tables(folders, judge)
+        return judge
     for each in planned:
         changed = each.rubrics_changed
         for task in changed:
@@ -148,19 +140,7 @@ def _by_judge(folders: Sequence[Path], options: ScoreCommand) -> list[Table]:
         questions = [question for address, line in todo for question in each.questions(address, line)]
         cost = model.most_cost(questions)
         note(f"{each.run.path}: {each.name} for {len(todo):,} answers{cost}; nothing is written")
-    return []
-
-
-def _added_tables(folders: Sequence[Path], scorer_of: Callable[[RunFolder], Scorer]) -> list[Table]:
-    """Scores the answers of runs, and returns their tables: the added metric first, with the task's own next to it."""
-    tables = []
-    for folder in folders:
-        with locked(folder) as check:
-            scorer = scorer_of(RunFolder(folder))
-            summary = score_stored(scorer, check)
-        of_run = _shown(scorer, summary)
-        tables += [replace(t, title=f"{folder}, {t.title}") for t in of_run] if len(folders) > 1 else of_run
-    return tables
+    return None
 
 
 def _shown(scorer: Scorer, summary: Summary) -> list[Table]:

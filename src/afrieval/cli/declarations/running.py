@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import Gt
 
 from afrieval._util.schema import NotNegative, Positive
+from afrieval.config.commands import FILES_OF_RUNS, extended
 from afrieval.config.options import (
-    File,
     Folder,
     Metavar,
     ModelAndTasks,
@@ -139,7 +139,7 @@ class RaceCommand(RunOptions, TableFiles):
 
 
 @dataclass(frozen=True)
-class DoctorCommand(ModelAndTasks, TableFiles):
+class CheckedMachine(ModelAndTasks, TableFiles):
     """Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
 
     With a config or a sweep, it also checks the models or servers, the data, and data.lock. Loads no model, downloads
@@ -151,8 +151,8 @@ class DoctorCommand(ModelAndTasks, TableFiles):
         afrieval doctor --sweep configs/sweeps/demo.yaml
     """
 
-    sweep: File | None = None
-    """Sweep file, whose models, suites and settings are checked. Default: none."""
+
+DoctorCommand = extended(CheckedMachine, FILES_OF_RUNS)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from annotated_types import Gt
 
 from afrieval._util.schema import NotNegative, Positive, Seed
+from afrieval.config.commands import NETWORKS, extended
 from afrieval.config.options import File, Folder, Metavar, Options, Repeated, RunOptions, TableFiles, Word
 from afrieval.config.settings import Source
 
@@ -115,20 +116,6 @@ class StoredData(Options):
 
 
 @dataclass(frozen=True)
-class CometModel(Options):
-    """COMET."""
-
-    model: str = "masakhane/africomet-stl-1.1"
-    """COMET model: a name on the hub, or a folder. Models whose names have -qe- need no right translation."""
-    revision: str = "main"
-    """Its branch, tag or commit on the hub."""
-    device: str | None = None
-    """cuda, cuda:1, mps or cpu. Default: the GPU if there is one."""
-    batch_size: Positive = 16
-    """Number of translations that are scored at the same time. It does not change scores."""
-
-
-@dataclass(frozen=True)
 class JudgeOptions(Options):
     """Judge."""
 
@@ -144,8 +131,20 @@ class JudgeOptions(Options):
     each answer is judged by itself."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class StoredAnswers(Options):
+    """What stored answers are scored with."""
+
+    judge: JudgeOptions = field(default_factory=JudgeOptions)
+    """Judge."""
+    data: StoredData = field(default_factory=StoredData)
+    """Data."""
+    task: OwnTasks = field(default_factory=OwnTasks)
+    """Tasks."""
+
+
 @dataclass(frozen=True)
-class ScoreCommand(TableFiles):
+class ScoredAgain(TableFiles, StoredAnswers):
     """Scores the stored answers of runs again, after an extractor, metric or task file was corrected. Loads no model.
 
     Prints the scores and answers that moved, and writes new samples and scores to the run folders. If anything moved,
@@ -168,14 +167,9 @@ class ScoreCommand(TableFiles):
     """Write nothing, and print what would move."""
     n: NotNegative = 10
     """Maximum number of answers to print for each run. JSON and CSV have no more."""
-    metric: Literal["comet", "judge"] | None = None
+    metric: str | None = None
     """A metric to add to stored answers: by a trained network for translations, or by a model that judges. Default:
     none."""
-    comet: CometModel = field(default_factory=CometModel)
-    """COMET."""
-    judge: JudgeOptions = field(default_factory=JudgeOptions)
-    """Judge."""
-    data: StoredData = field(default_factory=StoredData)
-    """Data."""
-    task: OwnTasks = field(default_factory=OwnTasks)
-    """Tasks."""
+
+
+ScoreCommand = extended(ScoredAgain, NETWORKS, metric=Literal[(*NETWORKS, "judge")] | None)

@@ -41,7 +41,7 @@ def languages(inputs: Inputs) -> Content:
     Raises:
         UserError: for more models than there are marks.
     """
-    comparable = comparable_scores(by_quality([*inputs.run_cells, *inputs.foreign]))
+    comparable = comparable_scores(by_quality(inputs.cells))
     sides = list(dict.fromkeys((side, part.kind) for part in comparable for side in part.sides))
     if len(sides) > len(MARKS):
         raise UserError(
@@ -97,7 +97,7 @@ def native(inputs: Inputs) -> Content:
     Raises:
         UserError: if nothing ran with prompts of both kinds.
     """
-    cells = [cell for cell in [*inputs.run_cells, *inputs.foreign] if cell.n]
+    cells = [cell for cell in inputs.cells if cell.n]
     comparisons = [c for c in all_contrasts(cells, inputs.foreign, ["prompt_language"], SEED) if c.rows]
     if not comparisons:
         raise UserError(
@@ -138,7 +138,7 @@ def prompts(inputs: Inputs) -> Content:
     Raises:
         UserError: if no task has two prompts, or there are more prompts than marks.
     """
-    prompt_means = over_prompts([cell for cell in [*inputs.run_cells, *inputs.foreign] if cell.n])
+    prompt_means = over_prompts([cell for cell in inputs.cells if cell.n])
     ids = list(dict.fromkeys(cell.prompt for mean in prompt_means for cell in mean.cells))
     if not prompt_means:
         raise UserError("no task here has scores under several prompts", "give a run with --task.prompts 1,2 or more")
@@ -186,7 +186,7 @@ def figure(kind: str, inputs: Inputs, width: str, form: str) -> tuple[bytes, dic
         UserError: if nothing given has what the figure shows, or it is too much for one figure.
     """
     content = KINDS[kind](inputs)
-    content = content._replace(notes=[*content.notes, *doubts([*inputs.run_cells, *inputs.foreign])])
+    content = content._replace(notes=[*content.notes, *doubts(inputs.cells)])
     if len(content.panels) > MOST:
         raise UserError(
             f"{len(content.panels)} panels, of tasks and models, are too many for one figure",

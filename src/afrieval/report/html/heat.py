@@ -47,20 +47,17 @@ def task_heat(
     notes += [MARKS] if any(_mark(row, _is_highest(row, board)) for row, board in standings) else []
     notes += doubts(cell for of_side in cells.values() for cell in of_side)
     notes += [*unranked_notes([metric]), *(note_on(code, defect) for code, defect in defects.items())]
-    chances = [cell.chance for cell in shown if not math.isnan(cell.chance)]
-    span = _span([row.score for row, _ in standings], chances, metric.bounds) if metric.ranked else None
+    span = None
+    if metric.ranked:  # the palest colour is that of chance, or of the lowest score possible
+        low, high = metric.bounds
+        chances = [cell.chance for cell in shown if not math.isnan(cell.chance)]
+        finite = [row.score for row, _ in standings if math.isfinite(row.score)] or [0.0]
+        start = min(chances) if chances and metric.bounds == SHARE else low if math.isfinite(low) else min(finite)
+        least = LEAST_SPREAD * (high - low) if math.isfinite(high - low) else 0.0
+        span = start, max(*finite, start + least)
     columns = {side: (side, of_side[0].model) for side, of_side in cells.items()}
     about = filter_attributes({"task": task})
     return _heat(title, boards, columns, names, metric.bounds, span, notes, _is_highest, about)
-
-
-def _span(scores: Sequence[float], chances: Sequence[float], bounds: Bounds) -> tuple[float, float]:
-    """Returns the scores of the palest and of the darkest colour: from chance, or the lowest score possible, up."""
-    low, high = bounds
-    finite = [score for score in scores if math.isfinite(score)] or [0.0]
-    start = min(chances) if chances and bounds == SHARE else low if math.isfinite(low) else min(finite)
-    least = LEAST_SPREAD * (high - low) if math.isfinite(high - low) else 0.0
-    return start, max(*finite, start + least)
 
 
 def board_heats(

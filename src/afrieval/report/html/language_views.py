@@ -38,7 +38,7 @@ NUMBERS = 20_000  # cells of all breakdowns in a page
 
 def languages(inputs: Inputs) -> Markup:
     """Returns the sections, and tokens and cost of all languages in a table below them; nothing without scores."""
-    cells = [c for c in (*inputs.run_cells, *inputs.foreign) if c.n]
+    cells = [c for c in inputs.cells if c.n]
     codes = dict.fromkeys([c.language for c in cells] + [code for row in inputs.published for code in row.scores])
     if not codes:
         return Markup()

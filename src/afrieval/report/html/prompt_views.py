@@ -6,7 +6,8 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.contrasts import Contrast, LanguageContrast
+from afrieval.analysis.contrasts import Contrast
+from afrieval.analysis.differences import Difference
 from afrieval.analysis.inputs import Inputs
 from afrieval.analysis.run_contrasts import all_contrasts
 from afrieval.analysis.scores import over_prompts
@@ -27,7 +28,7 @@ SEED = 42  # of bootstrap and permutations, as in `afrieval compare`
 
 def native_contrasts(inputs: Inputs) -> list[Contrast]:
     """Returns what native prompts change in each task, of each model."""
-    cells = [*inputs.run_cells, *inputs.foreign]
+    cells = inputs.cells
     return all_contrasts(cells, inputs.foreign, ["prompt_language"], SEED) if cells else []
 
 
@@ -39,7 +40,7 @@ def native(inputs: Inputs, contrasts: Sequence[Contrast]) -> Markup:
     ]
     content = [findings_html("", sentences)]
     for of_task in of_tasks.values():
-        content += _of_task_native(of_task, [*inputs.run_cells, *inputs.foreign])
+        content += _of_task_native(of_task, inputs.cells)
     return Markup("").join(content)
 
 
@@ -67,7 +68,7 @@ def _differences(contrasts: Sequence[Contrast], bounds: Bounds) -> Markup:
     """Returns a matrix of what native prompts change: languages in rows, models and their settings in columns."""
     columns = [(c, {row.language: row for row in c.rows}, {"model": str(c.fixed.get("model", ""))}) for c in contrasts]
 
-    def cell(row: LanguageContrast | None, metric: Metric | None, attributes: Markup) -> MatrixCell:
+    def cell(row: Difference | None, metric: Metric | None, attributes: Markup) -> MatrixCell:
         if row is None:
             return MatrixCell(attributes=attributes)
         interval, why = shown(row.interval, Column("", "changes", "", bounds)), withheld(row, bounds)
@@ -95,7 +96,7 @@ NOTE = "Each line of a chart is a prompt with its 95% interval, in order of thei
 
 def prompts(inputs: Inputs) -> Markup:
     """Returns for each task with several prompts a table with a chart."""
-    of_tasks = grouped((c for c in [*inputs.run_cells, *inputs.foreign] if c.n), lambda c: (c.task, c.main)).values()
+    of_tasks = grouped((c for c in inputs.cells if c.n), lambda c: (c.task, c.main)).values()
     with_prompts = [(of_task, prompt_means) for of_task in of_tasks if (prompt_means := over_prompts(of_task))]
     sentences = [
         (filter_attributes({"task": cells[0].task}), text)

@@ -16,7 +16,7 @@ from afrieval.analysis.standings import Board
 from afrieval.analysis.verdicts import by_quality, marks
 from afrieval.languages import web_code
 from afrieval.report.boards import left_out_table
-from afrieval.report.citing import method, references, software
+from afrieval.report.citing import bibtex, method, references, software
 from afrieval.report.comparable_scores import ComparableScores, comparable_scores
 from afrieval.report.contrast_tables import contrast_metric
 from afrieval.report.html.frame import (
@@ -53,7 +53,7 @@ def overview(inputs: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
 
     `contrasts` has what native prompts change.
     """
-    cells = by_quality([*inputs.run_cells, *inputs.foreign])
+    cells = by_quality(inputs.cells)
     comparable = comparable_scores(cells)
     content = _summary(comparable, effects_of(contrasts), [*marks(cells), *doubts(cells)])
     open_ = not any(board.standings[0].concludes for part in comparable for board in part.boards.values())
@@ -65,7 +65,7 @@ def overview(inputs: Inputs, contrasts: Sequence[Contrast] = ()) -> Markup:
     for table in published_tables(cells, inputs.published):
         content.append(behind(table.title, table_html(table), table.about, not cells))
     if inputs.left_out:
-        content.append(table_html(left_out_table([(path.name, why) for path, why in inputs.left_out])))
+        content.append(table_html(left_out_table([(Path(path).name, why) for path, why in inputs.left_out])))
     return Markup("").join(content)
 
 
@@ -202,7 +202,7 @@ def _judged_cards(judge: str, scores: Sequence[JudgedScore]) -> list[dict[str, A
 
 def runs(inputs: Inputs) -> Markup:
     """Returns what differs between runs, then each run's settings, mostly folded; nothing without runs."""
-    settings = run_settings([*inputs.run_cells, *inputs.foreign])
+    settings = run_settings(inputs.cells)
     if not settings:
         return Markup()
     return fragment(
@@ -220,10 +220,10 @@ def runs(inputs: Inputs) -> Markup:
 def cite(inputs: Inputs) -> Markup:
     """Returns each benchmark's citation and licence, and a paragraph on the method."""
     publications = [
-        (reference, [(one, filter_attributes({"task": one.tasks[0]})) for one in reference.benchmarks])
-        for reference in references(
-            [c.task for c in (*inputs.run_cells, *inputs.foreign)] + [r.task for r in inputs.published]
-        )
+        (citation, bibtex(citation), [(one, filter_attributes({"task": one.tasks[0]})) for one in benchmarks])
+        for citation, benchmarks in references(
+            [c.task for c in inputs.cells] + [r.task for r in inputs.published]
+        ).items()
     ]
     return fragment(
         "cite.html", references=publications, method=method(inputs.run_cells), software=software(__version__)
@@ -242,7 +242,7 @@ def report(inputs: Inputs, title: str = "Evaluation report") -> bytes:
         View("runs", "Runs", runs(inputs)),
         View("cite", "How to cite", cite(inputs)),
     ]
-    cells = [*inputs.run_cells, *inputs.foreign]
+    cells = inputs.cells
     codes = {c.language for c in cells} | {code for row in inputs.published for code in row.scores}
     tasks, models = ([getattr(of, name) for of in (*cells, *inputs.published)] for name in ("task", "model"))
     filters = {"task": {name: name for name in tasks}, **filters_of(codes, models)}

@@ -11,7 +11,7 @@ import numpy as np
 from afrieval._util.grouping import grouped
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import derived_from, derived_metric, names_of
-from afrieval.results.document_scores import Numbers
+from afrieval.results.document_columns import Numbers
 from afrieval.results.schema import DerivedFrom
 from afrieval.scoring.base import Array, Metric
 from afrieval.scoring.derived import derived

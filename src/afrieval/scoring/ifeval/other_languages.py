@@ -106,10 +106,6 @@ def _first_word(num_paragraphs: int, nth_paragraph: int, first_word: str) -> Che
     return follows
 
 
-def _is_quoted(text: str) -> bool:
-    return len(quoted := text.strip()) > 1 and quoted[0] in _QUOTES and quoted[-1] in _QUOTES
-
-
 # Instructions to what makes a checker of their arguments, which have the names that rows have.
 _CHECKERS: Mapping[str, Callable[..., Checker]] = {
     "keywords:existence": lambda keywords: lambda text: all(_parts(text, word) for word in keywords),
@@ -126,7 +122,9 @@ _CHECKERS: Mapping[str, Callable[..., Checker]] = {
         lambda text: sum(map(str.isupper, _HYPHENATED.findall(_apostrophes(text)))), capital_frequency, capital_relation
     ),
     "punctuation:no_comma": lambda: _COMMAS.isdisjoint,
-    "startend:quotation": lambda: _is_quoted,
+    "startend:quotation": lambda: (
+        lambda text: len(quoted := text.strip()) > 1 and quoted[0] in _QUOTES and quoted[-1] in _QUOTES
+    ),
     "startend:end_checker": lambda end_phrase: (
         lambda text: _folded(text.strip().strip(_QUOTES)).endswith(_folded(end_phrase.strip()))
     ),

@@ -83,11 +83,9 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
         return None
     try:
         return download(repository, file, revision, local_files_only=False)
-    except LocalEntryNotFoundError as e:
-        raise _unreachable(repository, e) from None
-    except EntryNotFoundError:
-        return None
     except Exception as e:  # the hub's client raises its own, httpx's and the system's
+        if isinstance(e, EntryNotFoundError) and not isinstance(e, LocalEntryNotFoundError):
+            return None
         if isinstance(e, RevisionNotFoundError) and revision == CONVERTED:
             return None  # the hub does not convert every data set
         raise _explain(repository, revision, e) from e
@@ -128,8 +126,6 @@ def snapshot(repository: str, patterns: list[str], revision: str) -> Path:
     _check_may_download(repository)
     try:
         return download_all(repository, patterns, revision, local_files_only=False)
-    except LocalEntryNotFoundError as e:
-        raise _unreachable(repository, e) from None
     except Exception as e:  # the hub's client raises its own, httpx's and the system's
         raise _explain(repository, revision, e) from e
 

@@ -10,7 +10,7 @@ from afrieval._util.errors import SURE, UserError, choices, nearest
 from afrieval._util.files import user_path
 from afrieval._util.resources import shipped
 from afrieval.config.options import NEW, DerivedConfig
-from afrieval.config.settings import MEMORISATION, EvalConfig, ModelConfig, RunConfig, TaskConfig
+from afrieval.config.settings import CODED_TASKS, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.languages import ENGLISH, LANGUAGES, language_of, named
 from afrieval.scoring.derived import DERIVED, derived
 from afrieval.scoring.extract import switches
@@ -34,16 +34,16 @@ from afrieval.tasks.prompts.prompts import load_prompts, suits
 def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     """Returns the tasks that a config names, in order; Meta's groups are expanded.
 
-    For the task memorisation, these are the tasks in `task.of`.
+    For a task that is about others, these are the tasks in `task.of`.
 
     Raises:
         UserError: for an unknown task, data set or variant, or settings that are incompatible with
             its prompts.
     """
-    folders, memorised = named_folders(config.task), config.task.of
-    if MEMORISATION in config.task.names and memorised:
-        config = replace(config, task=replace(config.task, task_name=memorised, of=None))
-    available = [*task_names([*folders, TASKS]), *GROUPS, *([] if memorised else [MEMORISATION])]
+    folders, about = named_folders(config.task), config.task.of
+    if config.task.coded and about:
+        config = replace(config, task=replace(config.task, task_name=about, of=None))
+    available = [*task_names([*folders, TASKS]), *GROUPS, *([] if about else CODED_TASKS)]
     suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*available}
     for name in config.task.names:
         if name in suites:

@@ -234,8 +234,10 @@ def out_of_order(group: Group) -> Iterator[Finding]:
         ordered = [code for code in sound if statistics[code] >= RANDOM]
         usual = median(statistics[code] for code in ordered) if ordered else 0.0
         for code, statistic in statistics.items():
-            verdict = _verdict(code, statistic, usual, ordered)
-            if verdict:
+            if statistic < max(RANDOM, SHARE * usual):
+                others = [other for other in ordered if other != code]
+                can_judge = len(others) > 1 and usual >= TELLING and LANGUAGES[code].script in READ
+                verdict = "order" if can_judge else "unsure"
                 whole[code].append((verdict, f"{name} {statistic:.1f} (median of the others {usual:.0f})"))
             elif len(ordered) > 1:
                 moved[code] |= moved_rows(similarity.to_others(code, ordered), similarity.of_others(code, ordered))
@@ -247,15 +249,6 @@ def out_of_order(group: Group) -> Iterator[Finding]:
         elif moved[code]:
             others = [other for other in sound if other != code and not whole[other]]
             yield from _of_rows(group, code, moved[code], others)
-
-
-def _verdict(code: str, statistic: float, usual: float, ordered: Collection[str]) -> str:
-    """Returns the kind of finding about a language as a whole; empty if it is in order, except for single rows."""
-    if statistic >= max(RANDOM, SHARE * usual):
-        return ""
-    others = [other for other in ordered if other != code]
-    can_judge = len(others) > 1 and usual >= TELLING and LANGUAGES[code].script in READ
-    return "order" if can_judge else "unsure"
 
 
 def statistics_of_order(similarity: Similarity, languages: list[str], sound: Collection[str]) -> dict[str, float]:

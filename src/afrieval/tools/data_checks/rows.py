@@ -232,16 +232,15 @@ def _where(is_defective: Callable[[Document], str | None]) -> RowCheck:
     return lambda documents: {at: what for at, d in enumerate(documents) if (what := is_defective(d)) is not None}
 
 
-def _empty(document: Document) -> str | None:
-    empty = [name for name, text in document.fields.items() if not text]
-    return " and ".join([*empty, *(["an option"] if "" in document.choices else [])]) or None
-
-
 REPEATS: dict[str, RowCheck] = {
     "duplicate": _same_rows,
     "equal": _where(lambda d: "" if _repeat(d.fields.values()) else None),
     "choices": _where(lambda d: "" if _repeat(d.choices) else None),
-    "empty": _where(_empty),
+    "empty": _where(
+        lambda d: (
+            " and ".join([*(n for n, text in d.fields.items() if not text), *["an option"] * ("" in d.choices)]) or None
+        )
+    ),
 }
 
 

@@ -1,13 +1,12 @@
 """All checks of `afrieval doctor`, those of the data of tasks among them, and their table."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import opened, user_path
-from afrieval._util.registry import Registry
 from afrieval.config.settings import ModelConfig, RunConfig, TaskConfig
 from afrieval.models.registry import backend_of
 from afrieval.report.columns import Column
@@ -31,10 +30,6 @@ from afrieval.tools.jobs.start import EXECUTORS
 
 SHOWN = 6  # languages in a line
 RUNS = "runs"  # where run folders are by default
-# By what kind of file has several runs: their configs, and what starts them.
-FILES_OF_RUNS: Registry[Callable[[Path], tuple[list[RunConfig], str]]] = Registry(
-    "file of runs", "afrieval.files_of_runs", {}, needs=["__call__"]
-)
 
 
 def check_all(configs: Sequence[RunConfig], executor: str = "local") -> list[CheckResult]:

@@ -17,9 +17,8 @@ from afrieval.config.files import run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.exchange.loggers import check_loggers
 from afrieval.models.base import LanguageModel
-from afrieval.models.load import load_model
 from afrieval.models.loading import seed_libraries
-from afrieval.models.registry import backend_of
+from afrieval.models.registry import backend_of, load_model
 from afrieval.results.run_files import RUN
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.evaluate import missing_cells

@@ -12,12 +12,12 @@ from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.answer_file import AnswerFile
-from afrieval.models.load import load_model
+from afrieval.models.registry import load_model
 from afrieval.models.response_cache import CachedLM
 from afrieval.models.work import KINDS
 from afrieval.results.identity import differences
 from afrieval.results.run_files import RUN, read_run
-from afrieval.results.summary import VisitWork, works
+from afrieval.results.usage import VisitWork, works
 from afrieval.tasks.cells.cell import Cell
 from afrieval.tools.plan.counting import Size
 

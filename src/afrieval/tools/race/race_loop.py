@@ -4,11 +4,11 @@ Nothing is stored but run folders: a race that is continued looks again at the s
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from afrieval._util.terminal import dollars, note
 from afrieval.analysis.race import Race, begun, looked_at
-from afrieval.analysis.ranks import PERCENT, Contest
+from afrieval.analysis.ranks import PERCENT
 from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.uncertainty import interval_of
 from afrieval.languages import LANGUAGES
@@ -28,22 +28,10 @@ HOLDS = (
 )
 
 
-class RaceResult(NamedTuple):
-    """How a race ended.
-
-    Attributes:
-        races: of each course.
-        contests: of each course, at its latest look.
-        stopped: why it ended before the last look with models left; empty if it did not.
-    """
-
-    races: list[Race]
-    contests: list[list[Contest]]
-    stopped: str
-
-
-def run_race(setup: RaceSetup, most_requests: int | None, most_cost: float | None) -> RaceResult:
+def run_race(setup: RaceSetup, most_requests: int | None, most_cost: float | None) -> tuple[list[Race], str]:
     """Runs a race until one model is left, all that are left are close, or nothing more may be asked.
+
+    Returns the race of each course, and why they ended before the last look with models left; empty if they did not.
 
     Args:
         setup: the race.
@@ -54,18 +42,17 @@ def run_race(setup: RaceSetup, most_requests: int | None, most_cost: float | Non
         UserError: as for `ask` and `check_same_race`, or if a cost is limited that is not known.
     """
     check_same_race(setup)
-    races, latest = [begun(len(setup.models)) for _ in setup.courses], [list[Contest]() for _ in setup.courses]
+    races = [begun(len(setup.models)) for _ in setup.courses]
 
     def look(name: str, size: int) -> bool:
         for index in [index for index, race in enumerate(races) if not race.is_decided]:
-            latest[index] = contests(setup, setup.courses[index], races[index], size)
-            before, races[index] = races[index], looked_at(races[index], size, latest[index], setup.margin)
-            race, names = races[index], [model.name for model in setup.models]
+            before, course, names = races[index], setup.courses[index], [model.name for model in setup.models]
+            race = races[index] = looked_at(before, size, contests(setup, course, before, size), setup.margin)
             gone = [names[at] for at in before.still if at in race.left]
             leads = f"{names[race.best]} leads with {race.scores[race.best]:.1f}"
             left = f"{listed(gone) if gone else 'none'} left, {len(race.still)} remain"
-            note(f"{name}, {size:,} questions: {where(setup.courses[index])}{leads}; {left}")
-            for line in unparsed_words(unparsed_in(setup, [latest[index]])):
+            note(f"{name}, {size:,} questions: {where(course)}{leads}; {left}")
+            for line in unparsed_words(unparsed_in(setup, [race])):
                 note(line)
         return not all(race.is_decided for race in races)
 
@@ -75,7 +62,7 @@ def run_race(setup: RaceSetup, most_requests: int | None, most_cost: float | Non
         look,
         lambda size: too_much(setup, races, size, most_requests, most_cost),
     )
-    return RaceResult(races, latest, stopped)
+    return races, stopped
 
 
 def too_much(
@@ -115,9 +102,9 @@ def wanted(setup: RaceSetup, races: Sequence[Race]) -> dict[RaceModel, list[Task
     return {model: cells for model, cells in cells_of.items() if cells}
 
 
-def unparsed_in(setup: RaceSetup, contests: Iterable[Sequence[Contest]]) -> dict[tuple[str, str], float]:
+def unparsed_in(setup: RaceSetup, races: Iterable[Race]) -> dict[tuple[str, str], float]:
     """Returns the highest share of unparsed answers of each model, as far as they are many; with them, none leaves."""
-    entries = [(at, of) for of_course in contests for each in of_course for at, of in enumerate(each.entries)]
+    entries = [(at, of) for race in races for each in race.contests for at, of in enumerate(each.entries)]
     shares = [(at, of.unparsed) for at, entry in entries for of in entry.values() if isinstance(of, ByQuestion)]
     models = enumerate(model.name for model in setup.models)
     return {("", name): max([of for at, of in shares if at == n], default=0.0) for n, name in models}
@@ -128,7 +115,7 @@ def where(course: Course) -> str:
     return f"{LANGUAGES[course.language].name}: " if course.language else ""
 
 
-def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
+def race_table(setup: RaceSetup, races: Sequence[Race], stopped: str) -> Table:
     """Returns a row per model: its score, rank, questions and outcome."""
     by_language = bool(setup.courses[0].language)
     columns = [Column("language", "language" if by_language else "hidden"), Column("model")]
@@ -136,25 +123,25 @@ def race_table(setup: RaceSetup, outcome: RaceResult) -> Table:
     columns += [Column("rank", "rank"), Column("questions", "amount", says="of each cell, or fewer if it has no more")]
     columns += [Column("requests", "amount"), SHARE, Column("outcome")]
     rows, verdicts, ends = list[list[Any]](), list[str](), list[int]()
-    for course, race, latest in zip(setup.courses, outcome.races, outcome.contests, strict=True):
+    for course, race in zip(setup.courses, races, strict=True):
         of_all = [(index in race.left, index != race.best, -score, index) for index, score in enumerate(race.scores)]
         for *_, index in sorted(of_all):
             model, sample, has_left = setup.models[index], race.sample_of(index), index in race.left
-            shares = [each.share(index) for each in latest]
+            shares = [each.share(index) for each in race.contests]
             requests, whole = (model.requests(course.test_sets, size) for size in (sample, setup.rows))
             interval = interval_of(shares, drawn=False)
             outcome_of = f"left at {sample:,}" if has_left else "best" if race.still == [index] else "may be the best"
             leading = [course.language, model.name, race.scores[index], interval, race.ranks[index]]
             rows.append([*leading, sample, requests, requests / whole, outcome_of])
         ends += [len(rows) - 1] if by_language else []
-        verdicts += [where(course) + verdict(setup, race, outcome.stopped)]
+        verdicts += [where(course) + verdict(setup, race, stopped)]
     requests = sum(row[-3] for row in rows)
     whole = sum(model.requests(course.test_sets, setup.rows) for model in setup.models for course in setup.courses)
     cost = sum(map(cost_of, setup.models))
     price = f", for {dollars(cost)}" if cost else ""
     verdicts.append(f"Requests: {requests:,} of {whole:,} ({100 * requests / whole:.0f} %){price}.")
     title = f"Race: {listed([*setup.models[0].options])}{' in each language' if by_language else ''}"
-    notes = [HOLDS, *unparsed_words(unparsed_in(setup, outcome.contests))]
+    notes = [HOLDS, *unparsed_words(unparsed_in(setup, races))]
     return Table("race", title, columns, rows, notes, verdicts, ends=ends)
 
 

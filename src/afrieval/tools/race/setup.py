@@ -10,13 +10,12 @@ from afrieval._util.files import user_path
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.analysis.suites import RULES, percent
-from afrieval.config.files import Settings
-from afrieval.config.settings import MEMORISATION
-from afrieval.config.short_form import model_settings
+from afrieval.config.files import Settings, model_settings
+from afrieval.config.settings import CODED_TASKS
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import run_cells
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.summary import works
+from afrieval.results.usage import works
 from afrieval.run.manifest import default_folder
 from afrieval.run.session import Session, plan_run
 from afrieval.scoring.statistics.looks import looks, up_to
@@ -164,8 +163,8 @@ def _planned(word: str, settings: Mapping[str, Any], dry: bool) -> Session:
     without_folder = {name: value for name, value in settings.items() if name != "run_dir"}
     config = checked_config(without_folder | {"eval.sample": ALL_ROWS}, word, [])
     both = config.task.prompt_language == "both"
-    if config.task.wants_harness or MEMORISATION in config.task.names or both:
-        what = "both prompt languages" if both else "tasks of the harness, nor over memorisation"
+    if config.task.wants_harness or config.task.coded or both:
+        what = "both prompt languages" if both else " nor over ".join(["tasks of the harness,", *CODED_TASKS])
         hint = "name tasks of the suite (afrieval list), and --prompt-language eng or native"
         raise UserError(f"a race has no average over {what}", hint)
     if config.data.source == SAMPLES:

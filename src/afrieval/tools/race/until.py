@@ -17,6 +17,7 @@ from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, l
 from afrieval.config.settings import EvalConfig
 from afrieval.languages import LANGUAGES
 from afrieval.models.base import LanguageModel
+from afrieval.models.registry import load_model
 from afrieval.report.score_tables import unparsed_notes
 from afrieval.results.cell_scores import CellScores
 from afrieval.run.evaluate import evaluate, missing_cells
@@ -104,8 +105,6 @@ def _grow(session: Session, lm: LanguageModel | None, target: float) -> None:
         cells = [cell for cell in of_sample.cells if cell.name in open_cells]
         at_look = replace(session, config=config, plan=replace(of_sample, cells=cells))
         if lm is None and processes.run_on_rank_zero(lambda: bool(missing_cells(at_look))):
-            from afrieval.models.load import load_model
-
             with processes.barrier():
                 lm = load_model(session.config.model, evaluation, processes)
         evaluate(at_look, lm)

@@ -1,4 +1,4 @@
-"""Loads the model of a config as a model of the harness, or takes a model that Python code has loaded already."""
+"""A model that Python code has loaded already, as a model of the harness; and how its owner gets it back."""
 
 import copy
 import hashlib
@@ -11,23 +11,11 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
-from afrieval._util.registry import blaming
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.base import LanguageModel
 from afrieval.models.load_errors import loading
 from afrieval.models.loading import batch_size, ready, seed_libraries, slots
 from afrieval.models.model_identity import is_path
-from afrieval.models.processes import ALONE, Processes
-from afrieval.models.registry import backend_of, check_backend_args
-
-
-def load_model(config: ModelConfig, evaluation: EvalConfig, processes: Processes = ALONE) -> LanguageModel:
-    """Returns the loaded model; each process has its own."""
-    check_backend_args(config)
-    backend = backend_of(config.model_type)
-    with blaming(f"the backend {backend.name}", backend):
-        return backend.load(config, evaluation, processes)
-
 
 SHOWN = 12  # digits of the fingerprint in the name
 
