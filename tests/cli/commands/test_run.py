@@ -178,5 +178,5 @@ def test_an_interrupted_run_shows_what_is_done(cli: Cli, tmp_path: Path, monkeyp
     words = ("afrixnli", "--languages", "hausa,yoruba", "--prompts", 1, "--data", "samples", "--out", tmp_path / "run")
     done = cli("run", "demo", *words)
     assert done.code == 130 and "\nHausa " in done.out and "\nYoruba " not in done.out, done.out
-    (session,) = read_run(tmp_path / "run")["visits"]
+    (session,) = map(dict[str, Any], read_run(tmp_path / "run")["visits"])
     assert session["work"]["likelihoods"]["computed"] > 0
