@@ -1,6 +1,10 @@
-"""Meta's evaluation data sets, the models that they were made with, and their tasks."""
+"""Meta's evaluation data sets, the models that they were made with, and their tasks.
+
+`REFERENCE_TABLES` and `VERDICT_TABLES` name the functions that make tables of cells of these tasks.
+"""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,6 +18,8 @@ ORGANISATION, END = "meta-llama/", "-evals"
 GROUPS = {"meta_instruct": True, "meta_pretrain": False}  # for instruct models, or for pretrained ones
 SIZES = {"3.1": ("8B", "70B", "405B"), "3.2": ("1B", "3B")}
 PUBLISHED = TASKS / "llama" / "published.yaml"
+REFERENCE_TABLES = "afrieval.addons.llama.evaluation_tables:reference_tables"
+VERDICT_TABLES = "afrieval.addons.llama.evaluation_tables:verdict_tables"
 _NAME = re.compile(r"(?:Meta-)?Llama-(\d+\.\d+)-(\d+B)(?:-Vision)?(-Instruct)?")
 
 
@@ -141,6 +147,37 @@ def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]
         other = next(name for name in GROUPS if name != group)
         raise UserError(f"{group} is not for {evals.tuning} models such as {evals.name}", f"give {other}")
     return [s.name for s in specs if s.evals == evals.spec]
+
+
+def selected(
+    names: Sequence[str],
+    declared: Mapping[str, TaskSpec],
+    model_name: str | None,
+    evals_dataset: str | None,
+    samples: bool,
+) -> list[TaskSpec]:
+    """Returns named tasks, and those of groups, each with the chosen data set.
+
+    Args:
+        names: of tasks and groups.
+        declared: the tasks by name; all, if a group is named.
+        model_name: the model.
+        evals_dataset: the data set, if it is named.
+        samples: whether the tasks' sample rows are used.
+
+    Raises:
+        UserError: if the data set does not suit the model, or does not have a task.
+    """
+    evals, chosen = chosen_evals(model_name, evals_dataset), list[str]()
+    for name in names:
+        chosen += members(name, [*declared.values()], evals) if name in GROUPS else [name]
+    return [of_evals(declared[name], evals, samples) for name in dict.fromkeys(chosen)]
+
+
+def other_model(model_name: str | None, evals_dataset: str | None) -> str:
+    """Returns the model whose data set is named; empty if that is the one run, or none is named."""
+    evals = llama(str(evals_dataset).removesuffix(END))
+    return evals.name if evals and evals != llama(model_name) else ""
 
 
 def published(spec: TaskSpec) -> list[dict[str, Any]]:
