@@ -17,7 +17,6 @@ from afrieval.scoring.labels import DESCRIPTIONS, NOT_PARSED
 from afrieval.scoring.statistics.intervals import Interval
 from afrieval.scoring.statistics.tests import Values, bonferroni, mcnemar
 
-UNNAMED = "{evals}"  # how the name of the data set ends where none was chosen
 COLUMNS = [
     Column("task", "text", "-"),
     Column("metric", "text", "-"),
@@ -146,18 +145,21 @@ def verdict_tables(cells: list[CellScores]) -> list[Table]:
     """Returns a table per model and data set, with a row for each task whose data have verdicts."""
     tables = []
     for of_run in _by_run(cells):
-        agreements = [(each, agreement) for each in of_run if (agreement := verdicts(each))]
-        if not agreements:
+        with_verdicts = [(each, both) for each in of_run if (both := ~np.isnan(each.verdicts)).any()]
+        if not with_verdicts:
             continue
-        first = agreements[0][0]
-        records = [{"task": each.task, **agreement, "metric": each.main} for each, agreement in agreements]
+        first = with_verdicts[0][0]
+        records = [
+            {"task": each.task, **agreement(each.values[both], each.verdicts[both], each.looks), "metric": each.main}
+            for each, both in with_verdicts
+        ]
         about = {"model": first.model, "evals": first.declared["evals"], "samples": first.own_rows}
         title = f"{first.model}: agreement with Meta's verdicts"
         title += f" on {name}" if (name := reference_model(first)) else ""
         other = f"{reference_model(first)}, another model," if is_other_model(first) else "the same model"
         note = f"Ours: {first.model}, its answers in this run, our scoring. "
         note += f"Meta's: is_correct in {first.declared['evals']}, of {other} with Meta's code and sampling."
-        note += next((f" IFEval: {each.main}." for each, _ in agreements if each.main in FOLLOWED), "")
+        note += next((f" IFEval: {each.main}." for each, _ in with_verdicts if each.main in FOLLOWED), "")
         if first.own_rows:
             note = "The verdicts of our own sample rows are made up: this table shows its form, and nothing of Meta's."
         rows = rows_of(VERDICT_COLUMNS, records)
@@ -168,19 +170,13 @@ def verdict_tables(cells: list[CellScores]) -> list[Table]:
 def reference_model(each: CellScores) -> str:
     """Returns the model whose answers and scores are published; empty if no data set was chosen."""
     evals = each.declared["evals"]
-    return "" if evals.endswith(UNNAMED) else evals.removeprefix(ORGANISATION).removesuffix(END)
+    return "" if evals.endswith("{evals}") else evals.removeprefix(ORGANISATION).removesuffix(END)
 
 
 def is_other_model(each: CellScores) -> bool:
     """Tells whether the model run is another than the published one."""
     recipe = llama(each.model)
     return reference_model(each) != (recipe.name if recipe else each.model)
-
-
-def verdicts(each: CellScores) -> dict[str, float] | None:
-    """Returns how often a cell's scores agree with the published verdicts; None if no document has both."""
-    both = ~np.isnan(each.verdicts)
-    return agreement(each.values[both], each.verdicts[both], each.looks) if both.any() else None
 
 
 def agreement(ours: Values, published: Values, looks: int = 1) -> dict[str, float]:

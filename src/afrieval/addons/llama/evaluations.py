@@ -1,7 +1,4 @@
-"""Meta's evaluation data sets, the models that they were made with, and their tasks.
-
-`REFERENCE_TABLES` and `VERDICT_TABLES` name the functions that make tables of cells of these tasks.
-"""
+"""Meta's evaluation data sets, the models that they were made with, and their tasks."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -103,12 +100,7 @@ def _such_as(evals: Llama) -> str:
 
 
 def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
-    """Returns a task with the chosen data set; tasks that need none are returned unchanged.
-
-    Args:
-        spec: any task.
-        evals: the data set's model; None if unknown.
-        samples: whether the task's sample rows are used, which need no data set.
+    """Returns a task with the data set of a model; unchanged if it needs none, as sample rows do.
 
     Raises:
         UserError: if the data set does not have the task, or none is chosen.
@@ -150,25 +142,10 @@ def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]
 
 
 def selected(
-    names: Sequence[str],
-    declared: Mapping[str, TaskSpec],
-    model_name: str | None,
-    evals_dataset: str | None,
-    samples: bool,
+    names: Sequence[str], declared: Mapping[str, TaskSpec], model_name: str | None, dataset: str | None, samples: bool
 ) -> list[TaskSpec]:
-    """Returns named tasks, and those of groups, each with the chosen data set.
-
-    Args:
-        names: of tasks and groups.
-        declared: the tasks by name; all, if a group is named.
-        model_name: the model.
-        evals_dataset: the data set, if it is named.
-        samples: whether the tasks' sample rows are used.
-
-    Raises:
-        UserError: if the data set does not suit the model, or does not have a task.
-    """
-    evals, chosen = chosen_evals(model_name, evals_dataset), list[str]()
+    """Returns named tasks and those of named groups, each with the chosen data set, which sample rows do not need."""
+    evals, chosen = chosen_evals(model_name, dataset), list[str]()
     for name in names:
         chosen += members(name, [*declared.values()], evals) if name in GROUPS else [name]
     return [of_evals(declared[name], evals, samples) for name in dict.fromkeys(chosen)]
@@ -182,8 +159,6 @@ def other_model(model_name: str | None, evals_dataset: str | None) -> str:
 
 def published(spec: TaskSpec) -> list[dict[str, Any]]:
     """Returns the published scores of a task and its data set's model, each with its setting."""
-    if not PUBLISHED.is_file():
-        return []
     model = spec.data.hub.removeprefix(ORGANISATION).removesuffix(END)
     scores: list[dict[str, Any]] = read_map_file(PUBLISHED).content.get(model, {}).get(spec.name, [])
     return scores
