@@ -14,7 +14,6 @@ from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.subgroups import outlines
 from afrieval.analysis.suites import suite_averages
-from afrieval.config.commands import imported
 from afrieval.report.citing import likelihoods
 from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
@@ -30,7 +29,7 @@ from afrieval.report.score_tables import (
     score_table,
 )
 from afrieval.report.suite_tables import as_language_score, derived_tables, harness_table, suite_tables
-from afrieval.report.table import Table
+from afrieval.report.table import EVALUATION_TABLES, Table
 from afrieval.report.values import ANY, Bounds, language_names
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
 from afrieval.results.cell_key import prompt_order
@@ -46,7 +45,6 @@ from afrieval.run.harness.harness_scores import task_scores, with_groups
 from afrieval.run.suites.reference import published_for
 from afrieval.run.suites.run import scores_of_run
 from afrieval.scoring.labels import TOO_LONG
-from afrieval.tasks.declaration.schema import PUBLISHERS
 
 SHOWN = {
     "requests": "requests",
@@ -135,7 +133,7 @@ def run_tables(summary: Summary, record: RunRecord, supported: Collection[str], 
         for table in _of_task(of_task, record, supported, seed)
     ]
     notes = [*cut_off(published), *thought(published, record)]
-    references = [table for _, of in PUBLISHERS.items() for table in imported(of.REFERENCE_TABLES)(published)]
+    references = [table for _, of in EVALUATION_TABLES.items() for table in of.reference_tables(published)]
     references = [replace(of, notes=[*of.notes, *notes * (not at)]) for at, of in enumerate(references)]
     tables = [*suite_tables(suite_averages(of_suite)), *tables, *references]
     tables += [*judged_tables(cells), *usage_tables(usage_rows(summary.cells))]

@@ -33,8 +33,9 @@ def reference_tables(cells: list[CellScores]) -> list[Table]:
 
 
 def _by_run(cells: list[CellScores]) -> list[list[CellScores]]:
-    """Returns cells by model and published data set, in order."""
-    return list(grouped(cells, lambda each: (each.model, each.declared["evals"])).values())
+    """Returns cells by model and Meta's data set, in order."""
+    of_meta = [cell for cell in cells if cell.declared["evals"].startswith(ORGANISATION)]
+    return list(grouped(of_meta, lambda each: (each.model, each.declared["evals"])).values())
 
 
 def _reference_table(of_run: list[CellScores]) -> Table:

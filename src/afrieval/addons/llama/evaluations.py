@@ -15,8 +15,6 @@ ORGANISATION, END = "meta-llama/", "-evals"
 GROUPS = {"meta_instruct": True, "meta_pretrain": False}  # for instruct models, or for pretrained ones
 SIZES = {"3.1": ("8B", "70B", "405B"), "3.2": ("1B", "3B")}
 PUBLISHED = TASKS / "llama" / "published.yaml"
-REFERENCE_TABLES = "afrieval.addons.llama.evaluation_tables:reference_tables"
-VERDICT_TABLES = "afrieval.addons.llama.evaluation_tables:verdict_tables"
 _NAME = re.compile(r"(?:Meta-)?Llama-(\d+\.\d+)-(\d+B)(?:-Vision)?(-Instruct)?")
 
 
@@ -95,10 +93,6 @@ def _fitting(model: Llama) -> str:
     return f"use a model with published data: {', '.join(e.name for e in WITH_EVALS)}"
 
 
-def _such_as(evals: Llama) -> str:
-    return f"give --task.evals_dataset, such as {evals.dataset}"
-
-
 def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
     """Returns a task with the data set of a model; unchanged if it needs none, as sample rows do.
 
@@ -110,7 +104,7 @@ def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
     if evals is None:
         raise UserError(
             f"{spec.name} needs one of Meta's evaluation data sets, and the model's name does not say which",
-            _such_as(next(e for e in WITH_EVALS if e.spec == spec.evals)),
+            f"give --task.evals_dataset, such as {next(e for e in WITH_EVALS if e.spec == spec.evals).dataset}",
         )
     if spec.evals != evals.spec:
         models = f"Llama {spec.evals.family} {'instruct' if spec.evals.instruct else 'pretrained'}"
@@ -133,7 +127,7 @@ def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]
     if evals is None:
         raise UserError(
             f"the tasks of {group} depend on the model, and its name is not a Llama 3.1 or 3.2 model's",
-            _such_as(next(e for e in WITH_EVALS if e.instruct == GROUPS[group])),
+            f"give --task.evals_dataset, such as {next(e for e in WITH_EVALS if e.instruct == GROUPS[group]).dataset}",
         )
     if evals.instruct != GROUPS[group]:
         other = next(name for name in GROUPS if name != group)

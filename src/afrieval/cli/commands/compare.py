@@ -10,7 +10,6 @@ from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.commands.selection import selected
 from afrieval.cli.declarations.showing import CompareCommand
 from afrieval.config.arguments import read_options
-from afrieval.config.commands import imported
 from afrieval.exchange.discovery import read_inputs
 from afrieval.exchange.readers import is_published, reader_of_run
 from afrieval.report.comparison import comparison_tables
@@ -20,10 +19,9 @@ from afrieval.report.published_tables import published_tables
 from afrieval.report.score_tables import naming_rows
 from afrieval.report.standing_words import leader_tables
 from afrieval.report.suite_tables import derived_tables, suite_tables
-from afrieval.report.table import added_tables
+from afrieval.report.table import EVALUATION_TABLES, added_tables
 from afrieval.run.suites.reference import methods, published_for
 from afrieval.run.suites.run import of_runs
-from afrieval.tasks.declaration.schema import PUBLISHERS
 
 
 def main(argv: list[str]) -> None:
@@ -53,12 +51,12 @@ def main(argv: list[str]) -> None:
     if of_tasks and (not options.by or options.metric):
         raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
     check_published(units, of_tasks)
-    tables_of = [name for _, of in PUBLISHERS.items() for name in (of.REFERENCE_TABLES, of.VERDICT_TABLES)]
+    makers = [make for _, of in EVALUATION_TABLES.items() for make in (of.reference_tables, of.verdict_tables)]
     tables = [
         *leader_tables(units),
         *suite_tables(suite_averages(averaged, options.average), options.average),
         *comparison_tables(units, contrasts, groupings, options.by, metric, of_tasks),
-        *(table for of in tables_of for table in imported(of)(published_rows)),
+        *(table for make in makers for table in make(published_rows)),
         *published_tables([] if metric else units, inputs.published),
     ]
     main = [] if options.metric else units

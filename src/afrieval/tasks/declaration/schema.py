@@ -220,8 +220,8 @@ class GenerationSpec:
 
 
 # Publishers of evaluation data sets of their models, with prompts, answers and verdicts: modules by the organisation on
-# the hub. `GROUPS` are groups of their tasks, and the tables are "module:function".
-NEEDS = ("GROUPS", "REFERENCE_TABLES", "VERDICT_TABLES", "selected", "published", "other_model")
+# the hub. `GROUPS` are groups of their tasks.
+NEEDS = ("GROUPS", "selected", "published", "other_model")
 PUBLISHERS: Registry[Any] = Registry("publisher of evaluations", "afrieval.publishers", {}, NEEDS)
 
 
