@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, cast
 import pytest
 from hypothesis import settings
 
-from afrieval.config.arguments import read_given, run_config
+from afrieval.config.arguments import read_given
+from afrieval.config.files import run_config
 from afrieval.config.options import RunOptions
 from afrieval.config.settings import RunConfig
 from afrieval.tasks.declaration.spec import load_task, task_names

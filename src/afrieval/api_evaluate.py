@@ -14,10 +14,10 @@ from afrieval._util.errors import UserError, nearest
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, validated
 from afrieval.api import Run
 from afrieval.config.checks import check
-from afrieval.config.files import Settings, flat, parse, read_file, suite_file
+from afrieval.config.files import Settings, flat, model_settings, parse, read_file, suite_file, task_settings
 from afrieval.config.options import options_of
 from afrieval.config.settings import ChatTags, EvalConfig, ModelConfig, RunConfig
-from afrieval.config.short_form import DAILY, full_name, model_settings, task_settings
+from afrieval.config.short_form import DAILY, full_name
 from afrieval.exchange.loggers import check_loggers, log_run
 from afrieval.models.loaded import Loaded, left_as_it_was, same_random_numbers
 from afrieval.run.evaluate import missing_cells

@@ -11,9 +11,10 @@ from afrieval._util.errors import UserError
 from afrieval._util.resources import shipped
 from afrieval.cli.declarations.running import RunCommand
 from afrieval.cli.registry import COMMANDS
-from afrieval.config.arguments import read_given, run_config, sections_of
+from afrieval.config.arguments import read_given, sections_of
+from afrieval.config.files import config_file, run_config
 from afrieval.config.settings import ModelConfig, RunConfig
-from afrieval.config.short_form import DAILY, config_file, full_name
+from afrieval.config.short_form import DAILY, full_name
 
 MODELS = sorted(path.stem for path in shipped("configs").glob("models/*.yaml"))
 

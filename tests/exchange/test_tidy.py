@@ -13,7 +13,7 @@ from tests.exchange.conftest import export
 from afrieval.exchange.tidy import DOCUMENT, METRICS, SAMPLES, SCORES, SETTINGS, VISIT
 from afrieval.results.comparable_runs import read_runs
 from afrieval.results.document_columns import DescribedColumn
-from afrieval.results.score_row import CELL, METRIC, SCORE
+from afrieval.results.summary import CELL, METRIC, SCORE
 
 NAMES = ("scores", "metrics", "samples", "settings")
 

@@ -6,7 +6,7 @@ import pytest
 from tests.tasks.meta_rows import TASKS, read
 
 from afrieval.languages import ENGLISH
-from afrieval.results.summary import usage_of
+from afrieval.results.usage import usage_of
 from afrieval.scoring.base import ExtractionContext, Question
 from afrieval.scoring.extract import extractor
 from afrieval.scoring.ifeval.instructions import FOLLOWED

@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
@@ -17,7 +17,7 @@ from afrieval._util.tables import Row, parallel_rows, read_rows
 from afrieval._util.templates import names
 from afrieval.languages import ENGLISH
 from afrieval.tasks.cells.cell import CellSettings
-from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.harness_tasks import NO_DOCUMENT, InMemoryTask
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
@@ -298,6 +298,24 @@ def _forms(case: Case) -> list[str]:
     return [form for form in case.spec.answer_forms if suits(case.prompt, form)]
 
 
+class WithExamples(InMemoryTask):
+    """The harness' task of a cell, with other examples than the cell's own."""
+
+    def __init__(self, cell: TaskCell, documents: Sequence[Document], chosen: Callable[[Document], list[Document]]):
+        self._chosen = chosen
+        super().__init__(cell, documents)
+
+    def examples(self, document: Document, shots: int) -> list[Document]:
+        """Returns the first of the chosen examples."""
+        return self._chosen(document)[:shots]
+
+    @property
+    def of_documents(self) -> list[Any]:
+        """The requests, but for those with neutral prompts."""
+        self.build_all_requests()
+        return [request for request in self.instances if request.doc_id != NO_DOCUMENT]
+
+
 def few_shot_prompts_look_scored(case: Case) -> Complaints:
     """What the harness asks: examples, each with its answer, then the document, and the continuations scored."""
     usable = [replace(d, id=i) for i, d in enumerate(d for d in case.documents if not d.defect)]
@@ -312,13 +330,10 @@ def _few_shot(case: Case, form: str, asked: list[Document]) -> Complaints:
     settings = CellSettings(shots=SHOTS)
     split, files = Split(asked, "", {}), case.files or PromptFiles(case.spec)
     cell = TaskCell(case.spec, case.language, case.prompt, "eng", form, split, None, settings, files)
-    task = InMemoryTask(
-        task_config(cell), asked, lambda document, shots: pool[:shots], header=cell.header, fills=cell.fills
-    )
-    task.build_all_requests()
+    requests = WithExamples(cell, asked, lambda document: pool).of_documents
     golds = {d.id: d.gold for d in asked}
-    contexts = {r.doc_id: r.args[0] for r in task.instances if r.idx in (0, golds[r.doc_id])}
-    scored = {d.id: [r.args[1] for r in task.instances if r.doc_id == d.id] for d in asked}
+    contexts = {r.doc_id: r.args[0] for r in requests if r.idx in (0, golds[r.doc_id])}
+    scored = {d.id: [r.args[1] for r in requests if r.doc_id == d.id] for d in asked}
     expected = {d.id: [f" {word}" for word in answers(case.prompt, d, form)] for d in asked}
     shown = {d.id: cell.text(d) if cell.fills else render(case.prompt, d, case.language) for d in asked}
     examples = "".join(f"{shown[d.id]}{answer[d.id]}\n\n" for d in pool)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import Cli
+from tests.tasks.contract import WithExamples
 from tests.tasks.small_task import planned_cell, write_rows
 
 from afrieval._util.errors import UserError
@@ -21,7 +22,7 @@ from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunCon
 from afrieval.results.run_folder import RunFolder
 from afrieval.run.evaluate import evaluate
 from afrieval.run.session import open_run
-from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.harness_tasks import InMemoryTask
 from afrieval.tasks.cells.plan import declared_cells, plan_declared
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
@@ -51,7 +52,7 @@ def asked(source: Path | str) -> TaskCell:
 
 def contexts(questions: TaskCell, documents: Sequence[Document]) -> dict[int, str]:
     """Returns document number to what the harness asks a model, without the answer."""
-    task = InMemoryTask(task_config(questions), documents, lambda d, n: questions.examples(d), header=questions.header)
+    task = InMemoryTask(questions, documents)
     task.build_all_requests()
     assert {request.args[1] for request in task.instances} == {" A", " B", " C", " D"}
     return {documents[request.doc_id].id: request.args[0] for request in task.instances}
@@ -117,9 +118,8 @@ def test_prompt_of_each_subject_is_as_reviewed() -> None:
     first = questions.documents[0]
     of_subject = [replace(first, id=i, fields=first.fields | {"subject": name}) for i, name in enumerate(SUBJECTS)]
     examples = questions.examples(first)
-    task = InMemoryTask(task_config(questions), of_subject, lambda d, n: examples, header=questions.header)
-    task.build_all_requests()
-    text = "".join(f"=== {SUBJECTS[r.doc_id]}\n{r.args[0]}{r.args[1]}\n" for r in task.instances if r.args[1] == " C")
+    requests = WithExamples(questions, of_subject, lambda document: examples).of_documents
+    text = "".join(f"=== {SUBJECTS[r.doc_id]}\n{r.args[0]}{r.args[1]}\n" for r in requests if r.args[1] == " C")
     if os.environ.get("AFRIEVAL_REWRITE_GOLDEN") == "1":
         GOLDEN.write_text(text, encoding="utf-8", newline="\n")
     assert GOLDEN.read_text(encoding="utf-8") == text

@@ -12,6 +12,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.models.huggingface import HFLM
 from lm_eval.tasks.winogrande import preprocess_winogrande as theirs
 from tests.conftest import Cli
+from tests.tasks.contract import WithExamples
 from tests.tasks.small_task import cell_of, declaration, write_declaration
 
 from afrieval._util.errors import UserError
@@ -20,7 +21,7 @@ from afrieval.models.demo import demo_folder
 from afrieval.results.document_columns import stored_row
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
-from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.harness_tasks import InMemoryTask
 from afrieval.tasks.cells.sample_lines import with_choices
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.declaration.spec import TASKS, TaskSpec, load_task
@@ -59,9 +60,8 @@ def requests(spec: TaskSpec, form: str, shots: int = 0) -> list[list[tuple[str, 
     """Returns the prompt and continuation of each choice of each row, after the other rows as examples."""
     rows = documents(spec, ROWS, "rows", "test")
     cell = cell_of(spec, rows, form, shots=shots)
-    made = InMemoryTask(task_config(cell), rows, lambda d, n: [e for e in rows if e.id != d.id][:n], fills=cell.fills)
-    made.build_all_requests()
-    return [[request.args for request in made.instances if request.doc_id == row.id] for row in rows]
+    made = WithExamples(cell, rows, lambda document: [row for row in rows if row.id != document.id]).of_documents
+    return [[request.args for request in made if request.doc_id == row.id] for row in rows]
 
 
 def test_the_rest_is_scored_after_each_choice_as_in_the_harness(task: Task) -> None:
@@ -143,7 +143,7 @@ def test_sentences_follow_the_token_that_begins_a_text(run_demo: Cli, tmp_path: 
 def test_neither_a_chat_template_nor_a_system_text_goes_before_a_whole_sentence() -> None:
     spec = load_task("multiblimp")
     rows = documents(spec, [{"sen": "He runs.", "wrong_sen": "He run.", "feature_vals": "SG"}], "rows", "train")
-    made = InMemoryTask(task_config(cell_of(spec, rows, "text")), rows, lambda document, shots: [])
+    made = InMemoryTask(cell_of(spec, rows, "text"), rows)
     for chat in (False, True):
         template = lambda turns, **_: f"<chat> {turns}"  # noqa: E731
         made.build_all_requests(apply_chat_template=chat, chat_template=template, system_instruction="Be kind.")

@@ -17,24 +17,15 @@ class DelimitedRow(NamedTuple):
         line: its first line, from 1.
         cells: its cells, as many as the header has, or fewer if there is a defect.
         defect: why the row cannot be parsed; empty for most rows.
+        last: its last line.
+        chance: the number of delimiters of lines that would be rows themselves.
     """
 
     line: int
     cells: list[str]
     defect: str = ""
-
-
-class _Row(NamedTuple):
-    """A row on the lines `first` to `last`, with its cells as they are written.
-
-    `chance` counts the delimiters of lines that would be rows themselves.
-    """
-
-    cells: list[str]
-    first: int
-    last: int
+    last: int = 0
     chance: int = 0
-    defect: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +72,7 @@ def parse_delimited(text: str, delimiter: str, header: Sequence[str] = ()) -> li
     sheet = replace(sheet, width=len(head.cells))
     rows = list(_rows(sheet, head.last + 1, lines_are_rows=False))
     # Rows that have all columns only by the standard show that the table follows it.
-    by_standard = (r for r in rows if not (r.chance or (r.first == r.last and sheet.whole(r.first))))
+    by_standard = (r for r in rows if not (r.chance or (r.line == r.last and sheet.whole(r.line))))
     is_standard = delimiter != "\t" and any(len(row.cells) == sheet.width for row in by_standard)
     chance = 0 if is_standard else sum(row.chance for row in rows)
     if chance >= CHANCE:
@@ -107,7 +98,7 @@ def _lines(text: str, ends: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _rows(sheet: _Sheet, line: int, lines_are_rows: bool) -> Iterator[_Row]:
+def _rows(sheet: _Sheet, line: int, lines_are_rows: bool) -> Iterator[DelimitedRow]:
     while line < len(sheet.lines):
         if sheet.empty(line):
             line += 1
@@ -117,7 +108,7 @@ def _rows(sheet: _Sheet, line: int, lines_are_rows: bool) -> Iterator[_Row]:
         line = row.last + 1
 
 
-def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> _Row:
+def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> DelimitedRow:
     """Returns the row that begins in a line: by the standard if it has all columns, or else the line alone."""
     row = _enclosed(sheet, line)
     whole = [sheet.whole(number) for number in range(line, row.last + 1)]
@@ -136,7 +127,7 @@ def _row(sheet: _Sheet, line: int, lines_are_rows: bool) -> _Row:
     return row._replace(defect=f"{columns}, the header has {sheet.width}")
 
 
-def _enclosed(sheet: _Sheet, line: int) -> _Row:
+def _enclosed(sheet: _Sheet, line: int) -> DelimitedRow:
     """Parses a row by the standard, over all lines of its enclosed cells."""
     cells: list[str] = []
     last, position = line, sheet.lines[line][0]
@@ -147,14 +138,14 @@ def _enclosed(sheet: _Sheet, line: int) -> _Row:
         while sheet.lines[last][1] < match.end():
             last += 1
         position = match.end() + 1
-    return _Row(cells, line, last)
+    return DelimitedRow(line, cells, last=last)
 
 
-def _alone(sheet: _Sheet, line: int) -> _Row:
+def _alone(sheet: _Sheet, line: int) -> DelimitedRow:
     """Parses a line in which a delimiter always ends a cell."""
     start, end = sheet.lines[line]
     matches = map(sheet.cell.match, sheet.text[start:end].split(sheet.delimiter))
-    return _Row([match[0] for match in matches if match], line, line)
+    return DelimitedRow(line, [match[0] for match in matches if match], last=line)
 
 
 def _value(cell: str) -> str:
@@ -169,10 +160,11 @@ def _is_needless(cell: str, delimiter: str) -> bool:
     return bool(value) and cell == f'"{value}"' and not set(value) & {delimiter, "\r", "\n"}
 
 
-def _record(sheet: _Sheet, row: _Row, raw: bool, doubtful: bool) -> DelimitedRow:
+def _record(sheet: _Sheet, row: DelimitedRow, raw: bool, doubtful: bool) -> DelimitedRow:
+    """Returns a row whose lines are counted from 0, and whose cells are as they are written, as users see it."""
     cells = [cell if raw and _is_needless(cell, sheet.delimiter) else _value(cell) for cell in row.cells]
     defect = row.defect
     if row.chance and doubtful:
         defect = f"a quotation mark that is closed in line {row.last + sheet.start}, maybe of another row"
-    line = row.first + sheet.start
+    line = row.line + sheet.start
     return DelimitedRow(line, cells[: sheet.width], defect and f"line {line}: {defect}")

@@ -19,7 +19,7 @@ from afrieval._util.errors import UserError, nearest
 from afrieval._util.terminal import shortened
 
 if TYPE_CHECKING:  # takes a tenth of a second, which --help must not
-    from pydantic import ConfigDict, TypeAdapter, ValidationError
+    from pydantic import ConfigDict, ValidationError
 
 T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
@@ -89,14 +89,9 @@ MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
 UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 
 
-def validator(kind: type[T]) -> "TypeAdapter[T]":
-    """Returns pydantic's adapter of a type, built once."""
-    adapter: TypeAdapter[T] = _adapter(kind)  # type: ignore[arg-type]  # a type is hashable
-    return adapter
-
-
 @cache
-def _adapter(kind: Any) -> Any:
+def validator(kind: Any) -> Any:
+    """Returns pydantic's adapter of a type, built once."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
@@ -129,7 +124,7 @@ def validated_json(kind: type[T], text: str | bytes, where: str, hint: str = "",
     try:
         if DIGITS.search(text if isinstance(text, bytes) else text.encode(errors="replace")):
             parsed_json(text, where, hint)  # which refuses such a number, but no text that has such digits
-        content: T = validator(kind).validate_json(text)
+        content: T = validator(kind).validate_json(text)  # type: ignore[arg-type]  # a type is hashable
     except ValidationError as e:
         first: Any = e.errors(include_url=False)[0]
         if first["type"] == "json_invalid":
@@ -160,7 +155,7 @@ def checked_line(kind: type[T], line: bytes, where: str, hint: str) -> dict[str,
     """
     try:
         content: dict[str, Any] = orjson.loads(line)
-        validator(kind).validator.validate_python(content)
+        validator(kind).validator.validate_python(content)  # type: ignore[arg-type]
     except ValueError:  # from orjson, which does not support infinity, or from pydantic
         validated_json(kind, line, where, hint)
         content = parsed_json(line, where, hint)

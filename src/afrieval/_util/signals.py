@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.machinery import ExtensionFileLoader
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -29,25 +30,13 @@ class Stopped(KeyboardInterrupt):
         self.number = number
 
 
-class _State:
-    """The state of signal handling, one per process.
-
-    Attributes:
-        received: the signals so far; the first one sets the exit code.
-        works: whether a command runs, which must clean up first.
-        line: the message.
-        turns: yields the stream for the message, once.
-        stays: whether signals are handled until the process ends.
-    """
-
-    def __init__(self) -> None:
-        self.received: list[int] = []
-        self.works = self.stays = False
-        self.line = "stopped{signal}\n"
-        self.turns = iter([STDERR])
-
-
-_state = _State()
+_state = SimpleNamespace(
+    received=list[int](),  # the signals so far; the first one sets the exit code
+    works=False,  # whether a command runs, which must clean up first
+    stays=False,  # whether signals are handled until the process ends
+    line="stopped{signal}\n",  # the message
+    turns=iter([STDERR]),  # yields the stream for the message, once
+)
 
 
 def listen() -> None:
@@ -67,7 +56,8 @@ def stoppable(work: Callable[[], int], goes_on: str) -> int:
         goes_on: the message after `stopped`.
     """
     before, hooks = _install(), (sys.unraisablehook, threading.excepthook)
-    sys.unraisablehook, threading.excepthook = _unraisable, _in_thread
+    sys.unraisablehook = _unraisable
+    threading.excepthook = lambda what: None if _state.received else threading.__excepthook__(what)  # while it ends
     _state.line, _state.turns, _state.works = f"stopped{{signal}}{goes_on}\n", iter([STDERR]), True
     try:
         return work()
@@ -127,8 +117,11 @@ def _install() -> dict[int, Any]:
 
 def _answer(number: int, frame: Any) -> None:
     """Stops the command cleanly; ends the process at once at the second signal, or if no command runs."""
-    if REPEATS and _state.works and not _state.received and _in_extension(frame):
-        return _repeat(number)
+    if REPEATS and _state.works and not _state.received:
+        while frame and not isinstance(frame.f_locals.get("self"), ExtensionFileLoader):
+            frame = frame.f_back
+        if frame:  # a compiled module is being imported: some crash if Python code that they call raises
+            return _repeat(number)
     _state.received.append(number)
     if _state.works and len(_state.received) == 1:
         raise Stopped(number)
@@ -146,13 +139,6 @@ def _say_once(number: int) -> None:
         next(map(os.write, _state.turns, [line.encode()]), None)
 
 
-def _in_extension(frame: Any) -> bool:
-    """Returns whether a compiled module is being imported: some crash if Python code that they call raises."""
-    while frame and not isinstance(frame.f_locals.get("self"), ExtensionFileLoader):
-        frame = frame.f_back
-    return bool(frame)
-
-
 def _repeat(number: int) -> None:
     """Repeats a signal that was received where an exception would not help."""
     threading.Timer(AGAIN, signal.pthread_kill, [threading.main_thread().ident, number]).start()
@@ -165,12 +151,6 @@ def _unraisable(what: Any) -> None:
         _repeat(what.exc_value.number)
     elif not _state.received:
         sys.__unraisablehook__(what)
-
-
-def _in_thread(what: Any) -> None:
-    """Hides errors of threads while the process ends."""
-    if not _state.received:
-        threading.__excepthook__(what)
 
 
 def _forget() -> None:

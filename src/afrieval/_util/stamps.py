@@ -3,6 +3,8 @@
 import hashlib
 from datetime import UTC, datetime
 
+WHOLE = 64  # digits of a SHA-256
+
 
 def now() -> str:
     """Returns the date and time in UTC, to the second, as ISO 8601 writes them."""

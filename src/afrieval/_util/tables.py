@@ -59,7 +59,10 @@ def read_rows(path: Path, content: bytes, columns: Sequence[str] = ()) -> list[R
     if path.suffix in DELIMITERS:
         return _delimited_rows(path, text, columns)
     if path.suffix in SENTENCES:
-        return _sentence_rows(path, text)
+        rows = parse_conll(text)
+        if rows and all(DEFECT in row for row in rows):
+            _refuse(path, f"no sentence can be parsed; {rows[0][DEFECT]}")
+        return [row | {DEFECT: f"{path.name}, {row[DEFECT]}"} if DEFECT in row else row for row in rows]
     return _json_rows(path, text)
 
 
@@ -143,13 +146,6 @@ def _delimited_rows(path: Path, text: str, named: Sequence[str]) -> list[Row]:
         if record.defect:
             rows[-1][DEFECT] = f"{path.name}, {record.defect}"
     return rows
-
-
-def _sentence_rows(path: Path, text: str) -> list[Row]:
-    rows = parse_conll(text)
-    if rows and all(DEFECT in row for row in rows):
-        _refuse(path, f"no sentence can be parsed; {rows[0][DEFECT]}")
-    return [row | {DEFECT: f"{path.name}, {row[DEFECT]}"} if DEFECT in row else row for row in rows]
 
 
 def parse_conll(text: str) -> list[Row]:

@@ -8,7 +8,6 @@ import sys
 import traceback
 import warnings
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -134,11 +133,9 @@ def prepare() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     logging.setLogRecordFactory(_Record)
     warnings.formatwarning = lambda *args, **options: visible(_plain_warning(*args, **options))
-    sys.excepthook = _failure
+    sys.excepthook = lambda *error: print(
+        visible("".join(traceback.format_exception(*error))).rstrip(), file=sys.stderr, flush=True
+    )
 
 
 _plain_warning = warnings.formatwarning
-
-
-def _failure(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    print(visible("".join(traceback.format_exception(kind, error, trace))).rstrip(), file=sys.stderr, flush=True)

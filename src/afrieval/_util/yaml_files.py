@@ -69,11 +69,15 @@ class _Loader(Composer, _Parser, SafeConstructor, Resolver):
             seen.add(key)
         return super().construct_mapping(node, deep)
 
+    def construct_undefined(self, node: yaml.Node) -> Any:
+        name = "the merge key <<" if node.tag.endswith(":merge") else f"the tag {shortened(node.tag)!r}"
+        raise _marked(f"{name} is not supported", node)
+
 
 _Loader.yaml_constructors = {
     tag: make for tag, make in _Loader.yaml_constructors.items() if str(tag).rpartition(":")[2] not in NOT_JSON
 }
-_Loader.yaml_constructors[None] = lambda _, node: _refuse_tag(node)
+_Loader.yaml_constructors[None] = _Loader.construct_undefined
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, form) for tag, form in known if tag.rpartition(":")[2] not in NOT_JSON]
     for first, known in _Loader.yaml_implicit_resolvers.items()
@@ -189,11 +193,6 @@ def check_keys(keys: Iterable[Any], names: Iterable[str], where: str) -> None:
     for key in keys:
         if key not in names:
             raise UserError(f"{where}: unknown key {key!r}", nearest(str(key), names))
-
-
-def _refuse_tag(node: yaml.Node) -> None:
-    name = "the merge key <<" if node.tag.endswith(":merge") else f"the tag {shortened(node.tag)!r}"
-    raise _marked(f"{name} is not supported", node)
 
 
 def _near_files(path: Path) -> str:

@@ -21,21 +21,20 @@ from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.schema import CLOSED, validated_json
 from afrieval._util.terminal import shortened
-from afrieval.config.files import SECTIONS, Settings, inserted, parse, read_file, run_config, suite_file
-from afrieval.config.options import Option, RunOptions, any_value, map_of, options_of
-from afrieval.config.settings import RunConfig
-from afrieval.config.short_form import (
-    DAILY,
-    MODEL_ARGS,
-    NOT_HERE,
+from afrieval.config.files import (
+    SECTIONS,
     YAML,
-    full_name,
-    model_args_flags,
+    Settings,
+    inserted,
     model_settings,
+    parse,
+    read_file,
+    suite_file,
     task_settings,
 )
-
-__all__ = ["Settings", "read_given", "read_options", "run_config", "sections_of"]
+from afrieval.config.options import Option, RunOptions, any_value, map_of, options_of
+from afrieval.config.settings import RunConfig
+from afrieval.config.short_form import DAILY, MODEL_ARGS, NOT_HERE, full_name, model_args_flags
 
 T = TypeVar("T")
 R = TypeVar("R", bound=RunOptions)
@@ -50,7 +49,7 @@ def read_options(kind: type[T], argv: list[str], command: str) -> T:
 def read_given(kind: type[R], argv: list[str], command: str) -> tuple[R, Settings]:
     """Returns the options of a command, and the settings of a run that files and flags give.
 
-    `run_config` makes a config of the settings.
+    `files.run_config` makes a config of the settings.
     """
     flags, words = _flags(kind, argv, command)
     options = _own(kind, flags, words, command)
@@ -149,7 +148,10 @@ def _flags(kind: type, argv: list[str], command: str) -> tuple[list[Flag], dict[
         if option.name == "config" and "new.config" in by_name and not text.endswith(YAML):
             option = by_name["new.config"]  # the configuration of a data set
         if option.named:
-            option, text = _named(option, text)
+            entry, equals, path = text.partition("=")  # of a map, as in --reference NAME=PATH
+            if not (equals and path and re.fullmatch(r"[\w-]+", entry)):
+                raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")
+            option, text = Option(f"{option.name}.{entry}", option.entries), path
             if any(option.name == other.name for other, _ in flags):
                 raise UserError(f"--{option.name.replace('.', ' ')} is given twice", "give each name once")
         flags.append((option, text))
@@ -183,14 +185,6 @@ def _next_value(option: Option, words: list[str]) -> str:
     if boolean:
         return "true"
     raise UserError(f"option {option.flag} has no value", f"write {option.flag} VALUE")
-
-
-def _named(option: Option, text: str) -> Flag:
-    """Returns the entry of a map that an option such as `--reference NAME=PATH` gives."""
-    name, equals, path = text.partition("=")
-    if not (equals and path and re.fullmatch(r"[\w-]+", name)):
-        raise UserError(f"option {option.flag} is {text!r}", f"write {option.flag} NAME=PATH")
-    return Option(f"{option.name}.{name}", option.entries), path
 
 
 def _without_names(alone: list[str], options: list[Option], command: str) -> dict[str, Any]:

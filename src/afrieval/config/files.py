@@ -1,15 +1,16 @@
-"""Model and task files, suites and flags add up to a RunConfig."""
+"""Model and task files, which MODEL and TASKS may name, suites and flags add up to a RunConfig."""
 
 import json
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.files import user_path
-from afrieval._util.resources import shipped
+from afrieval._util.resources import here_or_shipped, shipped
 from afrieval._util.schema import validated_json
 from afrieval._util.yaml_files import read_map_file
 from afrieval.config.checks import check
@@ -22,6 +23,9 @@ T = TypeVar("T")
 Settings = dict[str, Any]  # names and values, such as eval.limit; also of an entry of a map, model.backend_args.NAME
 
 OLD_NAMES = {"model.vllm": "backend_args"}  # model files of the suite's predecessor have it
+BACKENDS = ("hf", "hf-auto", "huggingface", "vllm", "sglang", "openai", "local-completions", "local-chat-completions")
+YAML = (".yaml", ".yml")
+OWN_NAMES = "recorded"  # the backend whose models are named by the user
 SECTIONS = {each.name: each.type for each in fields(RunConfig) if isinstance(each.type, type)}
 
 
@@ -131,3 +135,75 @@ def shipped_suites() -> dict[str, TaskConfig]:
     files = sorted(shipped("configs").glob("suites/*.yaml"))
     configs = [run_config(read_file(path, "task"), needs_model=False) for path in files]
     return {config.task.suite: config.task for config in configs if config.task.suite}
+
+
+def model_settings(word: str | None, further: Mapping[str, Any] | None = None) -> Settings:
+    """Returns the settings that MODEL names.
+
+    Args:
+        word: a hub id, a folder, a model file or the name of one in configs/models.
+        further: the other settings of the run.
+
+    Raises:
+        UserError: if a backend is given and no model, or a file cannot be read.
+    """
+    if word is None:
+        return {}
+    if word in BACKENDS:
+        hint = f"give the model first, and the backend with --model.model_type {word}"
+        raise UserError(f"{word} is a backend, and no model is named", hint)
+    is_file = word.endswith(YAML) or (further or {}).get("model.model_type") != OWN_NAMES
+    path = config_file("models", word) if is_file else None
+    return read_file(path, "model") if path else {"model.model_name": word}
+
+
+def task_settings(words: Iterable[str] | None) -> Settings:
+    """Returns the settings that TASKS names: tasks and folders of tasks, separated by commas; or one suite or config.
+
+    Raises:
+        UserError: if a suite or config is given with other tasks, or a file cannot be read.
+    """
+    names, folders = list[str](), list[str]()
+    for word in words or ():
+        is_own = word.startswith("file:")  # whose name may have blanks
+        is_file = (is_own or word.endswith(YAML)) and user_path(word.removeprefix("file:")).is_file()
+        for name in [word] if is_file else filter(None, re.split("," if is_own else r"[,\s]+", word)):
+            task_files = _task_files(name)
+            names += [path.parent.name for path in task_files] or [name]
+            folders += [str(path.parents[1]) for path in task_files]
+    files = {} if folders else {name: path for name in names if (path := config_file("suites", name))}
+    if len(names) == 1 and files:
+        return read_file(files[names[0]], "task")
+    if files:
+        problem = f"{next(iter(files))} has settings of its own, and cannot be combined with other tasks"
+        raise UserError(problem, "run it by itself, or name its tasks")
+    settings = Settings({"task.folder": list(dict.fromkeys(folders))} if folders else {})
+    return settings | ({"task.task_name": names[0] if len(names) == 1 else names} if names else {})
+
+
+def _task_files(word: str) -> list[Path]:
+    """Returns the task files that a path leads to: one, its folder, or a folder of several; none for another word."""
+    if not re.search(r"[/\\]|^\.+$|^task\.yaml$", word):
+        return []
+    path = user_path(word).resolve()
+    if path.name == "task.yaml" and path.is_file():
+        return [path]
+    return sorted(path.glob("task.yaml")) or sorted(path.glob("*/task.yaml"))
+
+
+def config_file(folder: str, name: str) -> Path | None:
+    """Returns the config file that a word names; None if it names none.
+
+    Args:
+        folder: the folder in configs/, such as `models`.
+        name: a path that ends in .yaml, or the name of a file in the folder; case, dashes and underscores do not
+            matter.
+    """
+    if name.endswith(YAML):
+        return here_or_shipped(user_path(name))
+    plain = _plain(name)
+    return next((path for path in shipped("configs").glob(f"{folder}/*.yaml") if _plain(path.stem) == plain), None)
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "_")

@@ -1,15 +1,10 @@
-"""The short form of a command line: MODEL and TASKS, short names of daily options, and names from other programs."""
+"""Short names of daily options, and names that other programs have for options."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields
-from pathlib import Path
-from typing import Any
 
 from afrieval._util.errors import UserError
-from afrieval._util.files import user_path
-from afrieval._util.resources import here_or_shipped, shipped
-from afrieval.config.files import Settings, read_file
 from afrieval.config.options import Option
 from afrieval.config.settings import ModelConfig
 
@@ -55,9 +50,6 @@ NOT_HERE = {
     "show_config": "run.yaml in the run folder has all settings of a run",
     "predict_only": "answers are always stored; afrieval score computes scores of stored answers again",
 }
-BACKENDS = ("hf", "hf-auto", "huggingface", "vllm", "sglang", "openai", "local-completions", "local-chat-completions")
-YAML = (".yaml", ".yml")
-OWN_NAMES = "recorded"  # the backend whose models are named by the user
 MODEL_ARGS = Option("model_args", str)  # of lm_eval; understood, and not shown in the help
 
 
@@ -76,26 +68,6 @@ def full_name(name: str, names: Iterable[str]) -> str:
     meant = [*ELSEWHERE.get(name, ()), DAILY.get(name)]
     ends = [one for one in names if one.rpartition(".")[2] == name]
     return next((one for one in meant if one in names), ends[0] if len(ends) == 1 else name)
-
-
-def model_settings(word: str | None, further: Mapping[str, Any] | None = None) -> Settings:
-    """Returns the settings that MODEL names.
-
-    Args:
-        word: a hub id, a folder, a model file or the name of one in configs/models.
-        further: the other settings of the run.
-
-    Raises:
-        UserError: if a backend is given and no model, or a file cannot be read.
-    """
-    if word is None:
-        return {}
-    if word in BACKENDS:
-        hint = f"give the model first, and the backend with --model.model_type {word}"
-        raise UserError(f"{word} is a backend, and no model is named", hint)
-    is_file = word.endswith(YAML) or (further or {}).get("model.model_type") != OWN_NAMES
-    path = config_file("models", word) if is_file else None
-    return read_file(path, "model") if path else {"model.model_name": word}
 
 
 def model_args_flags(backend: str, model_args: str) -> list[tuple[str, str]]:
@@ -118,55 +90,3 @@ def model_args_flags(backend: str, model_args: str) -> list[tuple[str, str]]:
     if "model.model_name" not in dict(flags):
         raise UserError("--model_args names no model", "add pretrained=NAME, a hub id or a folder")
     return flags
-
-
-def task_settings(words: Iterable[str] | None) -> Settings:
-    """Returns the settings that TASKS names: tasks and folders of tasks, separated by commas; or one suite or config.
-
-    Raises:
-        UserError: if a suite or config is given with other tasks, or a file cannot be read.
-    """
-    names, folders = list[str](), list[str]()
-    for word in words or ():
-        is_own = word.startswith("file:")  # whose name may have blanks
-        is_file = (is_own or word.endswith(YAML)) and user_path(word.removeprefix("file:")).is_file()
-        for name in [word] if is_file else filter(None, re.split("," if is_own else r"[,\s]+", word)):
-            task_files = _task_files(name)
-            names += [path.parent.name for path in task_files] or [name]
-            folders += [str(path.parents[1]) for path in task_files]
-    files = {} if folders else {name: path for name in names if (path := config_file("suites", name))}
-    if len(names) == 1 and files:
-        return read_file(files[names[0]], "task")
-    if files:
-        problem = f"{next(iter(files))} has settings of its own, and cannot be combined with other tasks"
-        raise UserError(problem, "run it by itself, or name its tasks")
-    settings = Settings({"task.folder": list(dict.fromkeys(folders))} if folders else {})
-    return settings | ({"task.task_name": names[0] if len(names) == 1 else names} if names else {})
-
-
-def _task_files(word: str) -> list[Path]:
-    """Returns the task files that a path leads to: one, its folder, or a folder of several; none for another word."""
-    if not re.search(r"[/\\]|^\.+$|^task\.yaml$", word):
-        return []
-    path = user_path(word).resolve()
-    if path.name == "task.yaml" and path.is_file():
-        return [path]
-    return sorted(path.glob("task.yaml")) or sorted(path.glob("*/task.yaml"))
-
-
-def config_file(folder: str, name: str) -> Path | None:
-    """Returns the config file that a word names; None if it names none.
-
-    Args:
-        folder: the folder in configs/, such as `models`.
-        name: a path that ends in .yaml, or the name of a file in the folder; case, dashes and underscores do not
-            matter.
-    """
-    if name.endswith(YAML):
-        return here_or_shipped(user_path(name))
-    plain = _plain(name)
-    return next((path for path in shipped("configs").glob(f"{folder}/*.yaml") if _plain(path.stem) == plain), None)
-
-
-def _plain(name: str) -> str:
-    return name.casefold().replace("-", "_")

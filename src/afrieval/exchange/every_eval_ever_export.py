@@ -30,7 +30,7 @@ from afrieval.results.cell_scores import CellScores
 from afrieval.results.document_columns import Row, stored_row
 from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import OWN_KEYS, RIGHT, Sample, document_score, log_likelihoods
-from afrieval.results.score_row import CELL, KEY, SCORE
+from afrieval.results.summary import CELL, KEY, SCORE
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import REFUSED
 from afrieval.tasks.cells.sample_lines import prompt_of

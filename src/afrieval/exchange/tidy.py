@@ -18,7 +18,7 @@ from afrieval.results.document_columns import DescribedColumn, Kind, Row, Sample
 from afrieval.results.run_folder import cell_lines
 from afrieval.results.sample_columns import continuations
 from afrieval.results.samples import Sample, is_unparsed, log_likelihoods
-from afrieval.results.score_row import CELL, KEY, METRIC, SCORE, ScoreColumn
+from afrieval.results.summary import CELL, KEY, METRIC, SCORE, ScoreColumn
 from afrieval.scoring.learned import JUDGED, RATINGS
 from afrieval.tasks.cells.sample_lines import prompt_of
 

@@ -39,7 +39,7 @@ from afrieval.results.identity import words
 from afrieval.results.run_files import RUN, read_run
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import Identity, RunRecord
-from afrieval.results.summary import usage_rows, works
+from afrieval.results.usage import usage_rows, works
 from afrieval.run.finish import Summary, config_of, read_summary, stored_references
 from afrieval.run.harness.harness_scores import task_scores, with_groups
 from afrieval.run.suites.reference import published_for

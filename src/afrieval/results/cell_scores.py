@@ -80,7 +80,7 @@ class CellScores(CellKey):
             were generated.
         kept_shares: of each prompt that was shortened to fit the model's context, the share of its text that was kept.
         fewer_examples: of each prompt with fewer examples than asked for, their number.
-        usage: what answers took, as `results.summary` names it; empty if their backend does not tell.
+        usage: what answers took, as `results.usage` names it; empty if their backend does not tell.
         declared: what run.yaml says of the task.
         suite: name of the suite that was run; empty without one.
         suite_groups: its tasks by group.

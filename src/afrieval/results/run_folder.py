@@ -18,7 +18,7 @@ from afrieval.results.run_files import RUN, cell_names, harness_path, read_harne
 from afrieval.results.sample_columns import READ_BY, cell_scores
 from afrieval.results.samples import REDO, Sample, bounded_lines, cell_name, is_harness, named_file, read_lines
 from afrieval.results.schema import Declared, HarnessRecord, RunRecord, SampleLine
-from afrieval.results.summary import usage_of
+from afrieval.results.usage import usage_of
 
 Signature = tuple[int, ...]
 

@@ -20,7 +20,7 @@ from afrieval.results.document_columns import Labels, Values, array_of, shared
 from afrieval.results.identity import selection
 from afrieval.results.samples import DROPPED, REDO, Sample, named_file
 from afrieval.results.schema import Declared
-from afrieval.results.summary import usage_of
+from afrieval.results.usage import usage_of
 from afrieval.scoring.base import Metric
 from afrieval.scoring.learned import is_learned, learned
 from afrieval.scoring.metrics import metric

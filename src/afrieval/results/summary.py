@@ -1,22 +1,94 @@
-"""Scores of cells as rows of summary.csv, and the requests, tokens and seconds of each session of a run."""
+"""The row of scores of a cell: each column declared once, for summary.csv, results.json and other programs' tables."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple, NotRequired
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
+from typing import Any
 
-from annotated_types import Ge
-
-from afrieval._util.grouping import grouped
-from afrieval._util.schema import OpenMap, validated
 from afrieval.results.cell_scores import CellScores
-from afrieval.results.document_columns import Row
-from afrieval.results.run_files import RUN
-from afrieval.results.schema import Index, RunRecord
-from afrieval.results.score_row import CELL, KEY, METRIC, SCORE
-from afrieval.scoring.labels import TOO_LONG
-from afrieval.scoring.responses import LOCAL, is_cut
+from afrieval.results.document_columns import DescribedColumn, Row
+from afrieval.scoring.labels import GUESSED, NOT_PARSED, REFUSED
 
+
+def _scored(name: str) -> Callable[[CellScores], Any]:
+    """Returns what reads an attribute that only cells with a scored document have."""
+    return lambda cell: getattr(cell, name) if cell.n else None
+
+
+def _end(index: int) -> Callable[[CellScores], float | None]:
+    return lambda cell: cell.interval[index] if cell.n and cell.interval else None
+
+
+def _share(metric: str) -> Callable[[CellScores], float | None]:
+    return lambda cell: cell.with_metric(metric).score if metric in cell.metrics else None
+
+
+def _matching(name: str) -> Callable[[CellScores], Any]:
+    """Returns what reads a setting that has to match in a comparison."""
+    return lambda cell: cell.comparable_on[name]
+
+
+def _recorded(name: str) -> Callable[[CellScores], Any]:
+    return lambda cell: cell.recorded_settings.get(name)
+
+
+_LOOKS = (
+    "how many looks at a [growing sample](statistics.md#samples-that-grow) the interval holds for together; "
+    "1 if it did not grow"
+)
+ScoreColumn = DescribedColumn[CellScores]
+KEY = [
+    ScoreColumn("model", "text", "name of the model"),
+    ScoreColumn("task", "text", "name of the task"),
+    ScoreColumn("language", "text", "ISO 639-3"),
+    ScoreColumn("prompt_language", "text", "`eng` or `native`"),
+    ScoreColumn("prompt", "text", "its number, or such as `paper3`"),
+    ScoreColumn("shots", "whole", "number of few-shot examples"),
+    ScoreColumn("answer_form", "text", "`text`, `letter` or `generate`"),
+]
+SCORE = [
+    ScoreColumn("score", "number", "score, on the scale of the metric: shares are from 0 to 1", _scored("score")),
+    ScoreColumn(
+        "standard_error", "number", "its standard error; empty if the metric has none", _scored("standard_error")
+    ),
+    ScoreColumn("low", "number", "lower end of the 95 % interval; empty if the metric has none", _end(0)),
+    ScoreColumn("high", "number", "upper end of the interval", _end(1)),
+    ScoreColumn("n", "whole", "documents with a score"),
+    ScoreColumn("looks", "whole", _LOOKS),
+]
+METRIC = ScoreColumn("metric", "text", "main metric of the task", _scored("main"))
+CELL = [
+    ScoreColumn("rows", "whole", "all documents of the run"),
+    ScoreColumn(
+        "selection",
+        "text",
+        "`all`, the `first` rows (`--limit`) or a `sample` (`--sample`)",
+        attrgetter("selection.kind"),
+    ),
+    ScoreColumn(
+        "sample_rows",
+        "truth",
+        "whether the rows are the suite's own, written by hand, and not the data set's",
+        attrgetter("own_rows"),
+    ),
+    ScoreColumn("test_set", "whole", "rows of the test set", lambda cell: cell.selection.test_set or None),
+    ScoreColumn("n_defect", "whole", "documents with a known defect"),
+    ScoreColumn("chance", "number", "expected score of guesses; empty where nothing can be guessed"),
+    ScoreColumn(NOT_PARSED, "number", "share of answers that could not be parsed, if measured", _share(NOT_PARSED)),
+    ScoreColumn(REFUSED, "number", "share of answers that were refused, if measured", _share(REFUSED)),
+    ScoreColumn(GUESSED, "number", "share of answers that were guessed, if measured", _share(GUESSED)),
+    ScoreColumn("data_set", "text", "data set on the hub", lambda cell: cell.data_set or None),
+    ScoreColumn("data_hash", "text", "hash of the evaluated file", _matching("data")),
+    ScoreColumn("prompt_hash", "text", "hash of the template", _matching("prompt text")),
+    ScoreColumn("task_version", "whole", "version of the task file", _matching("task version")),
+    ScoreColumn("variant", "text", "`direct` or `translate`", _matching("variant")),
+    ScoreColumn("fewshot_selection", "text", "how examples were chosen, if any", _matching("few-shot selection")),
+    ScoreColumn("fewshot_seed", "whole", "seed of their choice", _matching("few-shot seed")),
+    ScoreColumn("max_gen_toks", "whole", "limit of generated answers, if one was given", _matching("limit of answers")),
+    ScoreColumn("chat_template", "truth", "whether the model's chat template was used", _recorded("chat_template")),
+    ScoreColumn("dtype", "text", "type of the model's weights", _recorded("dtype")),
+    ScoreColumn("suite", "text", "suite that was run", lambda cell: cell.suite or None),
+]
 DESCRIBED = {column.name: column for column in (*KEY, METRIC, *SCORE, *CELL)}
 FIRST = (
     *("task", "language", "prompt", "prompt_language", "metric"),
@@ -68,95 +140,3 @@ def harness_results(cells: list[CellScores], versions: Mapping[str, int]) -> dic
         "higher_is_better": {c.name: {name: m.higher_is_better for name, m in c.metrics.items()} for c in cells},
         "n-samples": {c.name: {"original": c.selection.test_set or c.rows, "effective": c.n} for c in cells},
     }
-
-
-TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
-LETTERS = ("letters", "missing_letters", "no_letter")  # of the most likely first tokens
-COUNTS = ("answers", "requests", *TOKENS, "unknown", "cut_off", "refused", TOO_LONG, *LETTERS)
-COLUMNS = ("task", "language", *COUNTS, "cost")
-MOST = 10**15  # of anything that an answer may take; servers of old runs were believed
-
-
-def usage_of(details: Mapping[str, Any]) -> dict[str, float]:
-    """Returns what one answer took, by names of `COUNTS`, and its cost if prices were known; empty if nothing says.
-
-    Of models that are no servers, it is only known whether an answer ended at its limit.
-    """
-    if details.keys() <= LOCAL:
-        return {"cut_off": 1} if is_cut(details) else {}
-
-    def is_amount(value: Any) -> bool:
-        return type(value) in (int, float) and 0 <= value < MOST
-
-    amounts = {name: details[name] for name in ("requests", *TOKENS, *LETTERS, "cost") if is_amount(details.get(name))}
-    counted = {
-        "no_letter": details.get("missing_letters") == details.get("letters", -1),
-        "unknown": TOKENS[0] not in amounts,
-        "cut_off": is_cut(details),
-        "refused": bool(details.get("refused")),
-        TOO_LONG: details.get("finish_reason") == TOO_LONG,
-    }
-    return {"answers": 1, **amounts, **{name: int(counts) for name, counts in counted.items()}}
-
-
-def usage_rows(cells: Iterable[CellScores]) -> list[Row]:
-    """Returns rows of usage.csv: sums per task and language; empty if no answer has details.
-
-    A cost is empty where prices were not known for all answers.
-    """
-    counted = [cell for cell in cells if cell.usage.get("answers")]
-    rows = []
-    for (task, language), members in grouped(counted, lambda cell: (cell.task, cell.language)).items():
-        counts = {name: int(sum(cell.usage.get(name, 0) for cell in members)) for name in COUNTS}
-        priced = all("cost" in cell.usage for cell in members)
-        cost = round(sum(cell.usage["cost"] for cell in members), 10) if priced else None
-        rows.append({"task": task, "language": language, **counts, "cost": cost})
-    return rows
-
-
-class RequestAmount(OpenMap):
-    """What requests of a kind took, as `models.work.Amount` has it; what is 0 is left out."""
-
-    requests: Index
-    seconds: Annotated[float, Ge(0)]
-    plain: NotRequired[Index]
-    computed: NotRequired[Index]
-    written: NotRequired[Index]
-    most: NotRequired[Index]
-
-
-class _Visit(OpenMap):
-    """The parts of a session that say on which machine it ran, and its requests, tokens and seconds."""
-
-    date: NotRequired[str]
-    dtype: NotRequired[str]
-    engine: NotRequired[str | None]
-    device_name: NotRequired[str | None]
-    processes: NotRequired[Index]
-    work: NotRequired[dict[str, RequestAmount]]
-
-
-class VisitWork(NamedTuple):
-    """What the answers of one kind took in a session.
-
-    Attributes:
-        kind: `likelihoods` or `answers`.
-    """
-
-    date: str
-    dtype: str
-    engine: str | None
-    device_name: str | None
-    processes: int
-    kind: str
-    amount: RequestAmount
-
-
-def works(record: RunRecord, folder: Path) -> Iterator[VisitWork]:
-    """Yields what each session took, the first session first."""
-    for stored in record.get("visits", []):
-        where = {name: of for name, of in stored.items() if name in _Visit.__annotations__}
-        visit = validated(_Visit, where, str(folder / RUN), "remove `work` from its visits")
-        circumstances = visit.get("date", ""), visit.get("dtype", ""), visit.get("engine"), visit.get("device_name")
-        for kind, amount in visit.get("work", {}).items():
-            yield VisitWork(*circumstances, visit.get("processes", 1), kind, amount)

@@ -12,7 +12,8 @@ from afrieval.results.probabilities import write_probabilities
 from afrieval.results.run_files import RESULTS, SUMMARY, USAGE, write_csv, write_json
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.schema import HarnessGroup, RunRecord, Visit
-from afrieval.results.summary import COLUMNS, harness_results, summary_columns, summary_row, usage_rows
+from afrieval.results.summary import harness_results, summary_columns, summary_row
+from afrieval.results.usage import COLUMNS, usage_rows
 from afrieval.run.harness.harness_scores import HarnessTaskScores, merged_results, summary_rows, task_scores
 from afrieval.run.session import Session
 from afrieval.run.suites.derived_scores import DerivedScore

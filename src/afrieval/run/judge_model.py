@@ -9,9 +9,8 @@ from typing import Any
 from afrieval._util.errors import UserError
 from afrieval._util.stamps import digest
 from afrieval._util.terminal import dollars, note
-from afrieval.config.files import run_config
+from afrieval.config.files import model_settings, run_config
 from afrieval.config.settings import EvalConfig, ModelConfig
-from afrieval.config.short_form import model_settings
 from afrieval.models.answer_file import GENERATED, AnswerFile
 from afrieval.models.base import MAX_COST, LanguageModel, most_tokens
 from afrieval.models.model_identity import identity_of_model

@@ -33,12 +33,9 @@ def words_without_punctuation(text: str) -> list[str]:
 def folded(text: str) -> str:
     """Returns a text in NFC, caseless, with the digits of every script as ASCII digits, and ʼ as an apostrophe."""
     caseless = unicodedata.normalize("NFC", unicodedata.normalize("NFD", visible(text)).casefold())
-    return caseless if caseless.isascii() else "".join(map(_digit, caseless.translate(_APOSTROPHES)))
-
-
-@cache
-def _digit(character: str) -> str:
-    return str(unicodedata.decimal(character, character))
+    if caseless.isascii():
+        return caseless
+    return "".join(str(unicodedata.decimal(c, c)) for c in caseless.translate(_APOSTROPHES))
 
 
 @cache
@@ -87,16 +84,11 @@ def answer_key(text: str) -> str:
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFD", visible(text)).casefold()).translate(LIKE)
     if not any(c.isalnum() for c in plain):
         return "".join(plain.split())
-    plain = _THOUSANDS.sub(lambda number: number[1].replace(",", ""), _unwrapped(plain))
+    while (plain := plain.strip().rstrip(".,።").rstrip())[:1] + plain[-1:] in _PAIRS:
+        plain = plain[1:-1]
+    plain = label[1] if (label := _LABEL.fullmatch(plain)) else plain
+    plain = _THOUSANDS.sub(lambda number: number[1].replace(",", ""), plain)
     return " ".join(_COMMA.sub(" ", plain).split())
-
-
-def _unwrapped(text: str) -> str:
-    while True:
-        text = text.strip().rstrip(".,።").rstrip()
-        if text[:1] + text[-1:] not in _PAIRS:
-            return label[1] if (label := _LABEL.fullmatch(text)) else text
-        text = text[1:-1]
 
 
 def n_common(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:

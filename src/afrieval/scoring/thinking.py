@@ -37,7 +37,11 @@ def answer_span(text: str, thinking_end: str = "", opened: bool = False) -> tupl
         thinking_end: what ends its thinking, if that is known: without it, the text is thinking.
         opened: whether the prompt began the thinking.
     """
-    ends = [match.end() for match in END.finditer(text) if not _is_quoted(text, match)]
+    ends = []
+    for match in END.finditer(text):
+        around = text[max(match.start() - 1, 0) : match.start()], text[match.end() : match.end() + 1]
+        if not all(mark and mark in QUOTES for mark in around):
+            ends.append(match.end())
     if thinking_end and thinking_end in text:
         ends = [text.rindex(thinking_end) + len(thinking_end)]
     if not ends and (thinking_end or opened):
@@ -75,8 +79,3 @@ def opens(prompt: str) -> bool:
 def is_mark(token: str, thinking_end: str = "") -> bool:
     """Returns whether a token is or has a part in what begins or ends thinking."""
     return bool(TOKEN.search(token)) or (bool(token) and token in thinking_end)
-
-
-def _is_quoted(text: str, match: re.Match[str]) -> bool:
-    around = text[max(match.start() - 1, 0) : match.start()], text[match.end() : match.end() + 1]
-    return all(mark and mark in QUOTES for mark in around)

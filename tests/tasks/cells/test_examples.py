@@ -17,10 +17,10 @@ from transformers import AutoTokenizer
 from afrieval._util.errors import UserError
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
-from afrieval.tasks.cells.examples import examples, ranking
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
+from afrieval.tasks.data.sampling import examples, ranking
 
 
 def pool(n: int, defective: frozenset[int] = frozenset()) -> list[Document]:

@@ -14,7 +14,7 @@ from transformers import AutoTokenizer
 
 from afrieval.results.run_files import sample_files
 from afrieval.results.samples import Sample, read_samples
-from afrieval.tasks.cells.examples import cut, cutting, longest
+from afrieval.tasks.cells.limits import cut, cutting, longest
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.data.document import Document
 

@@ -10,11 +10,11 @@ from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, EvalConfig, RunConfig, TaskConfig
 from afrieval.results.identity import check_same_run
 from afrieval.tasks.cells.cell import CellSettings, RunPart
-from afrieval.tasks.cells.examples import ranking
 from afrieval.tasks.cells.plan import task_cells
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import read_lock
+from afrieval.tasks.data.sampling import ranking
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration import known_facts
 from afrieval.tasks.declaration.known_facts import FILE, known_defects, marked, published_scores, witness

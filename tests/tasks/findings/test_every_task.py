@@ -18,7 +18,7 @@ from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.models.base import UnknownTokenizer
 from afrieval.tasks.answers.choices import LETTERS
-from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+from afrieval.tasks.cells.harness_tasks import InMemoryTask
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
@@ -52,8 +52,7 @@ def asked(task: str, form: str, number: int = 1, shots: int = 0) -> TaskCell:
 def built(questions: TaskCell) -> InMemoryTask:
     """Returns the harness' task with its requests."""
     ends = generation(questions, UnknownTokenizer()) if questions.generates else None
-    asked, header = questions.scorable, questions.header
-    task = InMemoryTask(task_config(questions, ends), asked, lambda d, shots: questions.examples(d), header=header)
+    task = InMemoryTask(questions, questions.scorable, ends)
     task.build_all_requests()
     return task
 

@@ -21,10 +21,10 @@ from afrieval.scoring.base import ExtractionContext, Question, Response
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.tagging import NONE
 from afrieval.scoring.texts import without_marks
-from afrieval.tasks.cells.examples import examples, ranking
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.documents import documents
 from afrieval.tasks.data.files import SAMPLES
+from afrieval.tasks.data.sampling import examples, ranking
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.kinds import UNMARKED
 from afrieval.tasks.declaration.spec import TaskSpec

@@ -10,9 +10,9 @@ import pytest
 from tests.conftest import Cli
 
 from afrieval._util.errors import UserError
+from afrieval.config.files import task_settings
 from afrieval.config.options import NewTask
 from afrieval.config.settings import DataConfig, RunConfig, TaskConfig
-from afrieval.config.short_form import task_settings
 from afrieval.models.processes import ALONE
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import TaskSpec, load_task

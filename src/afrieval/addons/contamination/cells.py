@@ -1,6 +1,5 @@
 """Cells that ask what a model remembers of the test set of a task in a language."""
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any
 from lm_eval.api.instance import Instance
 
 from afrieval._util.errors import UserError
+from afrieval._util.stamps import WHOLE, digest
 from afrieval.addons.contamination.asking import AskingMethod, Measures, MemorisationRequest, Method
 from afrieval.config.settings import EvalConfig
 from afrieval.languages import LANGUAGES
@@ -97,7 +97,7 @@ class MemorisationCell(Cell):
         fewshot = {"num_fewshot": 0, "selection": evaluation.fewshot_selection, "seed": seed}
         hashes = {source.spec.data.evaluate: source.data.sha256}
         if source.unseen:
-            hashes["unseen"] = hashlib.sha256(json.dumps(source.unseen).encode()).hexdigest()
+            hashes["unseen"] = digest(json.dumps(source.unseen), WHOLE)
         task = {
             "version": VERSION,
             "task_version": source.spec.version,

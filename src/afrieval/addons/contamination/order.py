@@ -31,19 +31,18 @@ def _of_orders(name: str, value: Callable[[Input], float], highest: float) -> De
     )
 
 
-def exchangeability_p(orders: Array, choices: int = CHOICES, seed: int = SEED) -> float:
+def exchangeability_p(orders: Array, choices: int = CHOICES) -> float:
     """Returns the p-value of published orders against others.
 
     Args:
         orders: a number for each order of each shard, shape (shards, k); the first is of the published order.
         choices: how many choices of orders are drawn.
-        seed: of these.
     """
     n, k = orders.shape
     centred = orders - orders.mean(axis=1, keepdims=True)
     observed = centred[:, 0].sum()
     slack = SLACK * max(1.0, float(np.abs(centred).max(axis=1).sum()))
-    rng, as_high, step = np.random.default_rng(seed), 0, max(1, ENTRIES // n)
+    rng, as_high, step = np.random.default_rng(SEED), 0, max(1, ENTRIES // n)
     for start in range(0, choices, step):
         chosen = rng.integers(0, k, (min(step, choices - start), n))
         as_high += int(np.sum(centred[np.arange(n), chosen].sum(axis=1) >= observed - slack))

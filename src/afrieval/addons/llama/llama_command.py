@@ -14,7 +14,8 @@ from afrieval._util.terminal import note, say
 from afrieval.addons.llama.evaluations import GROUPS
 from afrieval.addons.llama.llama_options import LlamaCommand
 from afrieval.addons.llama.recipe import Recipe, read_recipe, settings, with_backend
-from afrieval.config.arguments import read_given, run_config
+from afrieval.config.arguments import read_given
+from afrieval.config.files import run_config
 from afrieval.config.settings import DEMO, RunConfig
 from afrieval.exchange.lm_eval_export import definitions, write_definitions
 from afrieval.models.backends.vllm import check_gpus

@@ -220,7 +220,11 @@ def _cell(path: Path, header: Header) -> CellScores | str:
 def _metric(header: Header, documents: Iterable[list[Sample]]) -> tuple[str, list[float | None]] | None:
     """Returns the first metric that is a mean over documents, and their scores; None for one that was not scored."""
     for scorer in (header.get("results") or {"scores": []})["scores"]:
-        scores = [_score(epochs, scorer["name"]) for epochs in documents]
+        scores: list[float | None] = []
+        for epochs in documents:
+            values = [_number(of["value"]) for sample in epochs if (of := (sample["scores"] or {}).get(scorer["name"]))]
+            numbers = [value for value in values if not isnan(value)]  # of the epochs that were scored
+            scores.append(fmean(numbers) if numbers else None)
         for name in MEANS:
             stated = scorer["metrics"].get(name, {"value": None})["value"]
             scored = [score for score in scores if score is not None]
@@ -228,13 +232,6 @@ def _metric(header: Header, documents: Iterable[list[Sample]]) -> tuple[str, lis
             if is_mean(fmean(scored) if stated != stated and scored else stated, scored):
                 return f"{scorer['name']} {name}", scores
     return None
-
-
-def _score(epochs: list[Sample], scorer: str) -> float | None:
-    """Returns the mean over the epochs that were scored; None if none was."""
-    values = [_number(score["value"]) for sample in epochs if (score := (sample["scores"] or {}).get(scorer))]
-    numbers = [value for value in values if not isnan(value)]
-    return fmean(numbers) if numbers else None
 
 
 def _number(value: Any) -> float:

@@ -13,9 +13,8 @@ from afrieval._util.resources import here_or_shipped
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, Positive, validated
 from afrieval._util.yaml_files import YamlFile, read_map_file
 from afrieval.config.api_settings import OPENAI
-from afrieval.config.files import ModelFile, Settings, TaskConfigFile, flat, run_config
+from afrieval.config.files import ModelFile, Settings, TaskConfigFile, flat, model_settings, run_config, task_settings
 from afrieval.config.settings import ModelConfig
-from afrieval.config.short_form import model_settings, task_settings
 from afrieval.tools.jobs.jobs import Gpus, slug
 from afrieval.tools.jobs.server import command
 

@@ -1,6 +1,6 @@
 """How much generated texts are like sentences, by a classifier."""
 
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from afrieval._util.errors import UserError
@@ -26,6 +26,10 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
             return None
         return [_probability(classifier, class_id, max_length, response.text) if response.text.strip() else 0.0]
 
+    def fetch() -> None:
+        if _missing(classifier) and (problem := _problem(classifier)):
+            raise UserError(f"the classifier {classifier} cannot be downloaded: {problem}", "name a folder that has it")
+
     named = classifier.replace("{", "{{").replace("}", "}}")  # signatures are templates
     return Metric(
         "gibberish",
@@ -34,7 +38,7 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
         signature=f"{named}, class {class_id}, {max_length} tokens",
         applies_to=frozenset({TEXT}),
         missing=lambda language: _missing(classifier),
-        fetch=partial(_fetch, classifier),
+        fetch=fetch,
     )
 
 
@@ -75,11 +79,6 @@ def _missing(classifier: str) -> str:
         return f"there is no folder {classifier} with a classifier"
     is_cached = isinstance(path, str)
     return "" if is_cached else f"the classifier {classifier} is not on this machine; `afrieval prefetch` downloads it"
-
-
-def _fetch(classifier: str) -> None:
-    if _missing(classifier) and (problem := _problem(classifier)):
-        raise UserError(f"the classifier {classifier} cannot be downloaded: {problem}", "name a folder that has it")
 
 
 @cache

@@ -8,7 +8,8 @@ from afrieval._util.terminal import note
 from afrieval.analysis.verdicts import language_baselines
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.tasks import CheckDataCommand
-from afrieval.config.arguments import read_given, run_config
+from afrieval.config.arguments import read_given
+from afrieval.config.files import run_config
 from afrieval.config.settings import RunConfig, TaskConfig
 from afrieval.report.verdict_words import baseline_table
 from afrieval.tasks.data.baselines import FEWEST, store_baselines

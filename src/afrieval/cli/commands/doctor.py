@@ -5,8 +5,9 @@ from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.running import DoctorCommand
-from afrieval.config.arguments import read_given, run_config
+from afrieval.config.arguments import read_given
 from afrieval.config.commands import FILES_OF_RUNS, imported
+from afrieval.config.files import run_config
 from afrieval.tools.doctor.check import check_all, doctor_table
 
 

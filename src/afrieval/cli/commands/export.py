@@ -9,7 +9,8 @@ from afrieval._util.terminal import note, one_line, say, shortened
 from afrieval._util.whole_files import filled
 from afrieval.cli.declarations.exchange import ExportCommand
 from afrieval.cli.registry import EXPORTERS
-from afrieval.config.arguments import read_given, run_config
+from afrieval.config.arguments import read_given
+from afrieval.config.files import run_config
 from afrieval.config.settings import RunConfig
 from afrieval.exchange.every_eval_ever_export import write_records
 from afrieval.exchange.hub_results import write_eval_results

@@ -5,7 +5,8 @@ from afrieval._util.files import user_path
 from afrieval._util.terminal import note, one_line, say
 from afrieval.cli.commands.outputs import write_tables
 from afrieval.cli.declarations.running import PlanCommand
-from afrieval.config.arguments import read_given, run_config
+from afrieval.config.arguments import read_given
+from afrieval.config.files import run_config
 from afrieval.config.options import TableFiles
 from afrieval.config.settings import RunConfig
 from afrieval.exchange.discovery import read_inputs

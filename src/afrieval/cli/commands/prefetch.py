@@ -8,7 +8,8 @@ from afrieval._util.files import read_bytes, user_path
 from afrieval._util.terminal import say
 from afrieval._util.whole_files import made, write_output
 from afrieval.cli.declarations.running import PrefetchCommand
-from afrieval.config.arguments import read_given, run_config
+from afrieval.config.arguments import read_given
+from afrieval.config.files import run_config
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.languages import ENGLISH
 from afrieval.models.load_errors import explain

@@ -2,7 +2,8 @@
 
 from afrieval._util.terminal import note
 from afrieval.cli.declarations.running import PreviewCommand
-from afrieval.config.arguments import read_given, run_config
+from afrieval.config.arguments import read_given
+from afrieval.config.files import run_config
 from afrieval.report.previews import show
 from afrieval.run.session import plan
 

@@ -6,7 +6,8 @@ import yaml
 
 from afrieval._util.terminal import say
 from afrieval.cli.declarations.running import RunCommand
-from afrieval.config.arguments import read_given, run_config
+from afrieval.config.arguments import read_given
+from afrieval.config.files import run_config
 from afrieval.config.options import TableFiles
 from afrieval.models.processes import joined
 from afrieval.tools.new_task.new_task import with_new_task

@@ -87,7 +87,10 @@ def passes(lm: EngineModel, requests: list[TokenRequest]) -> Iterator[tuple[Tens
     encoded, mask = padded(lm, [context for context, _ in contexts])
     which = np.repeat(np.arange(len(contexts)), [n for _, n in contexts])
     cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
-    start = _start(lm).expand(len(contexts), 1)
+    shifted = getattr(lm.model, "prepare_decoder_input_ids_from_labels", None)
+    begin = torch.zeros(1, 1, dtype=torch.long, device=lm.device)
+    begin = shifted(begin) if shifted else begin + lm.model.config.decoder_start_token_id  # some have no such id
+    start = begin.expand(len(contexts), 1)
     with inference(lm):
         states = lm.model.get_encoder()(input_ids=encoded, attention_mask=mask)
         shared = {"encoder_outputs": states, "attention_mask": mask, cache_name(lm.model): cache, "use_cache": True}
@@ -104,13 +107,6 @@ def passes(lm: EngineModel, requests: list[TokenRequest]) -> Iterator[tuple[Tens
         later = lm.model(decoder_input_ids=begun, **shared).logits.flatten(0, 1)
     owner, step = np.array([(i, j) for i, answer in enumerate(answers) for j in range(len(answer) - 1)]).T
     yield later, np.array([token for answer in answers for token in answer[1:]]), owner * steps + step, owner
-
-
-def _start(lm: EngineModel) -> Tensor:
-    """Returns what a decoder begins with, [1, 1]; some models' code takes no `decoder_start_token_id`."""
-    shifted = getattr(lm.model, "prepare_decoder_input_ids_from_labels", None)
-    nothing = torch.zeros(1, 1, dtype=torch.long, device=lm.device)
-    return shifted(nothing) if shifted else nothing + lm.model.config.decoder_start_token_id
 
 
 def gradient_norm(lm: EngineModel, windows: list[TokenRequest]) -> float:

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lm_eval.api.model import LM
@@ -15,10 +16,8 @@ from afrieval.models.openai.failure import LIMITS, Dialect
 from afrieval.models.openai.parsing import (
     PAYLOAD,
     Usage,
-    choice_of,
     generated,
     likelihood,
-    likelihoods,
     of_letters,
     prompt_tokens,
     split,
@@ -93,35 +92,26 @@ class OpenAI(NamedModel, LM):
     def _letters(self, requests: list[Any]) -> QueuedRequest:
         """Returns a request for the first token of an answer."""
         payload = {LIMITS[0]: 1, "logprobs": True, "top_logprobs": self._api.top_logprobs}
-        names = [request.args[1].strip() for request in requests]
-
-        def scored(response: Mapping[str, Any]) -> list[Any]:
-            return of_letters(likelihoods(response, names), choice_of(response))
-
-        return self._job(requests, requests[0].args[0], payload, 1, scored)
+        letters = [request.args[1].strip() for request in requests]
+        return self._job(requests, requests[0].args[0], payload, 1, partial(of_letters, letters=letters))
 
     def _context(self, requests: list[Any]) -> QueuedRequest:
         """Returns a request that counts the tokens of a context; those for the whole texts follow."""
         context = split(*requests[0].args)[0]
-
-        def counted(response: Mapping[str, Any]) -> list[int]:
-            return [len(prompt_tokens(response))]
 
         def follow(counts: Sequence[int], details: Details) -> list[QueuedRequest]:
             return [
                 self._whole(request, counts[0], {} if number else details) for number, request in enumerate(requests)
             ]
 
-        return replace(self._job([], context, PAYLOAD, 1, counted), follow=follow)
+        job = self._job([], context, PAYLOAD, 1, lambda response: [len(prompt_tokens(response))])
+        return replace(job, follow=follow)
 
     def _whole(self, request: Any, n_context: int, details: Details) -> QueuedRequest:
         """Returns a request for the likelihood of a text after its context, whose request took `details`."""
         whole = split(*request.args)[1]
-
-        def scored(response: Mapping[str, Any]) -> list[Any]:
-            return [Scored(likelihood(response, n_context), {})]
-
-        return replace(self._job([request], whole, PAYLOAD, 1, scored), before=details)
+        job = self._job([request], whole, PAYLOAD, 1, lambda response: [Scored(likelihood(response, n_context), {})])
+        return replace(job, before=details)
 
     def _job(
         self, requests: list[Any], prompt: str, payload: Mapping[str, Any], room: int, parse: Parse

@@ -249,8 +249,9 @@ def likelihoods(response: Mapping[str, Any], letters: Sequence[str]) -> list[tup
     return [(_sum([p for token, p in tokens if _is(token, letter)]), _is(best, letter), 1) for letter in letters]
 
 
-def of_letters(scores: Sequence[tuple[float, bool, int]], choice: Mapping[str, Any]) -> list[Any]:
-    """Returns the likelihoods of a question's letters; the first also has how many were not among the tokens."""
+def of_letters(response: Mapping[str, Any], letters: Sequence[str]) -> list[Any]:
+    """Returns the `likelihoods` of a question's letters; the first also has how many were not among the tokens."""
+    scores, choice = likelihoods(response, letters), choice_of(response)
     missing = sum(likelihood <= LOWEST for likelihood, *_ in scores)
     details: Details = {"letters": len(scores), "missing_letters": missing}
     details |= {"refused": True} if is_refusal(choice) else {}

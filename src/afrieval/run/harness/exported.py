@@ -36,12 +36,13 @@ class ExportedTask(InMemoryTask):
         built = task_config(cell, ends, unknown=CUT)  # the harness does not say why an answer ended
         # the harness does not allow another number later if the config says 0
         built |= {"task": config["task"], "num_fewshot": cell.shots or None}
-
-        def examples(document: Document, shots: int) -> list[Document]:
-            return _cell(described, shots).examples(document)
-
-        super().__init__(built, cell.scorable, examples, cell.neutral, header=cell.header, fills=cell.fills)
+        super().__init__(cell, cell.scorable, config=built)
+        self._request_options = {}  # models of the harness take none
         self._built = dict(self.config.generation_kwargs or {})
+
+    def examples(self, document: Document, shots: int) -> list[Document]:
+        """Returns so many few-shot examples of a document."""
+        return _cell(self._described, shots).examples(document)
 
     def build_all_requests(
         self, *, apply_chat_template: bool = False, system_instruction: str | None = None, **kwargs: Any

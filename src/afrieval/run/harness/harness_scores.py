@@ -97,13 +97,11 @@ def _aggregate(name: str, group: HarnessGroup, rows: dict[str, Record]) -> Recor
     from lm_eval.api.group import Group
     from lm_eval.config.group import AggMetricConfig
 
-    class Stored(Group):
-        def get_all_tasks(self, recursive: bool = True) -> list[Any]:
-            return [SimpleNamespace(task_name=task) for task in group["tasks"]]
-
     logging.getLogger("lm_eval.api.group").setLevel(logging.ERROR)  # n shows that not all tasks have a metric
     aggregate = [AggMetricConfig(**metric) for metric in group["aggregate"]]
-    row: Record = Stored(name, group["alias"], aggregate).aggregate(rows)
+    stored: Any = Group(name, group["alias"], aggregate)
+    stored.get_all_tasks = lambda recursive=True: [SimpleNamespace(task_name=task) for task in group["tasks"]]
+    row: Record = stored.aggregate(rows)
     return {k: v if isinstance(v, str | dict) else float(v) for k, v in row.items()}
 
 

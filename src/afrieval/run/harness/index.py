@@ -2,13 +2,12 @@
 
 import datetime
 import difflib
-import hashlib
 import inspect
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from lm_eval.api.group import Group
@@ -17,6 +16,7 @@ from lm_eval.tasks import TaskManager
 from lm_eval.tasks._factory import TaskFactory
 from lm_eval.tasks._index import Entry, Kind
 
+from afrieval._util import stamps
 from afrieval._util.errors import UserError
 from afrieval._util.terminal import note
 from afrieval.models.credentials import quiet
@@ -51,8 +51,7 @@ def plain(value: Any) -> Any:
 
 def digest(value: Any) -> str:
     """Returns a short hash of a value in its plain form."""
-    text = json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return stamps.digest(json.dumps(plain(value), sort_keys=True, ensure_ascii=False))
 
 
 Config = dict[str, Any]
@@ -78,21 +77,14 @@ class HarnessTask:
         return digest({name: setting for name, setting in self.config.items() if name != "task_alias"})
 
 
-class LeafTasks(NamedTuple):
-    """The leaf tasks of some names, without repetition, and the groups that contain them, as run.yaml keeps them."""
-
-    tasks: list[HarnessTask]
-    groups: dict[str, RunPart]
-
-
 def task_manager() -> TaskManager:
     """Returns the harness' index of all its tasks; loading 14,000 files takes 10 to 20 seconds."""
     note("loading the index of the harness' tasks, about 12 s ...")
     return TaskManager()
 
 
-def find(names: list[str], index: Index) -> LeafTasks:
-    """Returns the leaf tasks and groups of the given tasks, groups or tags.
+def find(names: list[str], index: Index) -> tuple[list[HarnessTask], dict[str, RunPart]]:
+    """Returns the leaf tasks of tasks, groups or tags, each once, and the groups among these, as run.yaml keeps them.
 
     Raises:
         UserError: for an unknown name, a task that cannot be loaded, or two versions of one task.
@@ -109,7 +101,7 @@ def find(names: list[str], index: Index) -> LeafTasks:
             if first is not task and first.telling_digest != task.telling_digest:  # groups may override settings
                 problem = f"two of the given groups or names contain {task.name}, with different settings"
                 raise UserError(problem, "run them one after the other, each with a separate --run_dir")
-    return LeafTasks(list(tasks.values()), groups)
+    return list(tasks.values()), groups
 
 
 class _Leaf(Task):

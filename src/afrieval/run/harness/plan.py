@@ -32,11 +32,11 @@ def plan_harness(config: RunConfig) -> Plan:
     from afrieval.run.harness.harness_cell import HarnessTaskCell
 
     languages = {name: language for language, of_language in names.items() for name in of_language}
-    leaves = harness.find([*languages, *config.task.harness_names], harness.task_manager().task_index)
+    tasks, groups = harness.find([*languages, *config.task.harness_names], harness.task_manager().task_index)
     cells: list[Cell] = []
     lacking: list[str] = []
     clean_prompts = config.task.clean_prompts
-    for task in leaves.tasks:
+    for task in tasks:
         language = languages.get(task.requested_as, "")
         try:
             cells.append(HarnessTaskCell(task, language, config.eval, config.model, source, clean_prompts))
@@ -46,12 +46,12 @@ def plan_harness(config: RunConfig) -> Plan:
             lacking.append(task.name)
     left_out = []
     if lacking:
-        aggregated = [name for name, group in leaves.groups.items() if group["aggregate"]]
-        without = [name for name in aggregated if not set(lacking).isdisjoint(leaves.groups[name]["tasks"])]
+        aggregated = [name for name, group in groups.items() if group["aggregate"]]
+        without = [name for name in aggregated if not set(lacking).isdisjoint(groups[name]["tasks"])]
         more = f"; without them there is no score of {', '.join(without)}" if without else ""
         left_out = [f"harness tasks that {source} has no data for: {', '.join(lacking)}{more}"]
-    notes = [] if config.model.chat_template else chat_notes({task.name: task.requested_as for task in leaves.tasks})
-    return Plan(cells, left_out, notes, leaves.groups)
+    notes = [] if config.model.chat_template else chat_notes({task.name: task.requested_as for task in tasks})
+    return Plan(cells, left_out, notes, groups)
 
 
 def chat_notes(tasks: dict[str, str]) -> list[str]:

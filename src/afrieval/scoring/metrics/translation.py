@@ -69,9 +69,16 @@ def spbleu() -> Metric:
     """
     from sacrebleu.metrics.bleu import BLEU  # here, since importing it takes a fifth of a second
 
+    def fetch() -> None:
+        if _missing("") and (problem := _problem()):
+            raise UserError(
+                f"sacrebleu's tokenizer {TOKENIZER} cannot be downloaded: {problem}",
+                f"copy {_model()} from another machine, or do without spbleu",
+            )
+
     bleu = _of_sums("spbleu", BLEU(tokenize="none", force=True), _with_tokenizer)
     signature = bleu.signature.replace("tok:none", f"tok:{TOKENIZER}")
-    return replace(bleu, signature=signature, missing=_missing, fetch=_fetch)
+    return replace(bleu, signature=signature, missing=_missing, fetch=fetch)
 
 
 @cache
@@ -99,14 +106,6 @@ def _damage(model: str) -> str:
     except (OSError, RuntimeError):
         return f"sacrebleu's tokenizer {model} is damaged; delete the file, and `afrieval prefetch` downloads it"
     return ""
-
-
-def _fetch() -> None:
-    if _missing("") and (problem := _problem()):
-        raise UserError(
-            f"sacrebleu's tokenizer {TOKENIZER} cannot be downloaded: {problem}",
-            f"copy {_model()} from another machine, or do without spbleu",
-        )
 
 
 @cache

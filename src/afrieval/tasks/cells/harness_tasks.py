@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from afrieval.models.base import LanguageModel
 from afrieval.results.samples import Sample
 from afrieval.scoring.base import Metric
 from afrieval.scoring.responses import Generation, shown
-from afrieval.tasks.cells.examples import Fitting, Shown
+from afrieval.tasks.cells.limits import Fitting, Shown
 from afrieval.tasks.cells.questions import UNENDED, Questions
 from afrieval.tasks.cells.sample_lines import DocumentRow
 from afrieval.tasks.data.document import Document
@@ -28,7 +28,6 @@ log = logging.getLogger("afrieval")
 
 Config = dict[str, Any]
 NO_DOCUMENT = -1
-Examples = Callable[[Document, int], list[Document]]
 PARAGRAPH = "\n\n"
 CHAT = ("system_instruction", "fewshot_as_multiturn", "apply_chat_template", "chat_template")
 
@@ -40,34 +39,31 @@ class InMemoryRows(list[Any]):
 
 
 class InMemoryTask(ConfigurableTask):
-    """A harness task with given documents and examples.
+    """A harness task that asks what a cell asks.
 
     Args:
-        config: returned by `task_config`.
+        cell: the cell's questions.
         documents: documents to evaluate; each has a gold answer.
-        examples: returns a number of few-shot examples of a document.
-        neutral: texts that replace all fields in neutral prompts; empty to ask for none.
+        limits: of generated answers.
         fit: shortens prompts that are too long for the model; None to show all of them.
-        header: returns the text before the examples of a document; with a chat template it is a system text.
-        options: one more argument of each request; empty for none.
-        fills: whether each choice has a prompt of its own: that of the document with this choice as the gold one.
+        config: replaces what `task_config` returns.
     """
 
     def __init__(
         self,
-        config: Config,
+        cell: Questions,
         documents: Sequence[Document],
-        examples: Examples,
-        neutral: Sequence[str] = (),
+        limits: Generation | None = None,
         fit: Fitting | None = None,
-        header: Callable[[Document], str] = lambda document: "",
-        options: Config | None = None,
-        fills: bool = False,
+        config: Config | None = None,
     ):
-        self._rows, self._examples = InMemoryRows(map(DocumentRow, documents)), examples
-        self._neutral, self._fit, self._header, self._options = neutral, fit, header, options or {}
-        self._fills = fills
-        super().__init__(config=config)
+        self._rows, self._cell, self._fit = InMemoryRows(map(DocumentRow, documents)), cell, fit
+        self._neutral, self._request_options = cell.neutral, cell.options
+        super().__init__(config=config or task_config(cell, limits))
+
+    def examples(self, document: Document, shots: int) -> list[Document]:
+        """Returns the few-shot examples of a document."""
+        return self._cell.examples(document)
 
     def download(self, dataset_kwargs: Config | None = None, **kwargs: Any) -> None:
         """Provides the documents as the data set, instead of downloading one."""
@@ -80,7 +76,7 @@ class InMemoryTask(ConfigurableTask):
     def fewshot_context(self, doc: DocumentRow, num_fewshot: int | None = 0, **kwargs: Any) -> Any:
         """Returns the harness' context, with this document's examples."""
         text = partial(self._text, kwargs)
-        shown: Shown = [doc.document, *self._examples(doc.document, num_fewshot or 0)]
+        shown: Shown = [doc.document, *self.examples(doc.document, num_fewshot or 0)]
         doc.shown = self._fit(shown, text) if self._fit else shown
         doc.shortened = doc.shown is not shown
         prompt = text(doc.shown)
@@ -92,7 +88,7 @@ class InMemoryTask(ConfigurableTask):
         if not examples and not self.doc_to_text(question):
             return ""  # whole texts have no prompt, not even a system text or what a chat template adds
         self.sampler.replace_df(examples)
-        if header := self._header(question.document):
+        if header := self._cell.header(question.document):
             above = PARAGRAPH.join(filter(None, (chat_options.get("system_instruction"), header)))
             above = above.rstrip() if chat_options.get("apply_chat_template") else above + PARAGRAPH
             chat_options = {**chat_options, "system_instruction": above}
@@ -119,7 +115,7 @@ class InMemoryTask(ConfigurableTask):
             metadata = (self.config.task, number, self.config.repeats)
             built = self.construct_requests(doc=doc, ctx=text, metadata=metadata, **to_model)
             requests = built if isinstance(built, list) else [built]
-            for index, request in enumerate(requests if self._fills else ()):
+            for index, request in enumerate(requests if self._cell.fills else ()):
                 filled = DocumentRow(replace(doc.document, gold=index))
                 prompt = self.fewshot_context(filled, num_fewshot=shots, **chat)
                 request.arguments = (prompt, *request.arguments[1:])
@@ -141,7 +137,7 @@ class InMemoryTask(ConfigurableTask):
 
     def construct_requests(self, doc: DocumentRow, ctx: Any, **kwargs: Any) -> Any:
         """Returns a request for each text: after the prompt as the harness has it, or without one."""
-        options = (dict(self._options),) if self._options else ()
+        options = (dict(self._request_options),) if self._request_options else ()
         if self.OUTPUT_TYPE == "loglikelihood_rolling":
             texts, metadata = doc.document.choices, kwargs["metadata"]
             return [Instance(self.OUTPUT_TYPE, doc, (t, *options), i, metadata=metadata) for i, t in enumerate(texts)]

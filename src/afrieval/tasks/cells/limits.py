@@ -1,17 +1,25 @@
 """Limits of generated answers and of prompts, as long as a model's context allows."""
 
-from collections.abc import Callable
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from afrieval._util.errors import UserError
 from afrieval.models.base import LanguageModel
 from afrieval.scoring.responses import Generation
-from afrieval.tasks.cells.examples import Fitting, Tokens, cutting, dropping
 from afrieval.tasks.cells.questions import Questions
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.prompts.prompts import answers, example_answer, lines_before
 
 SOME_WORDS, PAGES, THOUGHTS = 32, 2048, 16_384
 BLANK_LINE, LINE_END = "\n\n", "\n"
+LONGEST_WORD = 50  # characters; what is longer is text without spaces
+NEARLY_ALL = 0.99  # share of the room that is used before the search for the longest text ends
+MOST_TRIES = 12
+Shown = Sequence[Document]  # a question and its examples
+Tokens = Callable[[str, Document], int]
+Fitting = Callable[[Shown, Callable[[Shown], str]], Shown]  # returns what fits, given documents and what shows them
 
 
 def generation(questions: Questions, lm: LanguageModel) -> Generation:
@@ -126,3 +134,89 @@ def _measure(questions: Questions, generation: Generation | None, count: Callabl
         return count(text + between + max(names, key=count))
 
     return tokens
+
+
+def cutting(name: str, where: str, tokens: Tokens, room: int) -> Fitting:
+    """Returns a function that cuts a field of a question and its examples to one length if their prompt is too long.
+
+    Args:
+        name: the field.
+        where: the cell, for messages.
+        tokens: prompt and its document to the number of tokens of the prompt and its longest answer.
+        room: the most tokens. A prompt that is too long even with an empty field is an error.
+    """
+
+    def shortened(shown: Shown, length: int) -> Shown:
+        fields = [{**d.fields, name: cut(d.fields[name], length)} for d in shown]
+        return [replace(d, fields=of) for d, of in zip(shown, fields, strict=True)]
+
+    def fitting(shown: Shown, prompt: Callable[[Shown], str]) -> Shown:
+        def used(length: int) -> int:
+            return tokens(prompt(shortened(shown, length)), shown[0])
+
+        whole = max(len(document.fields[name]) for document in shown)
+        if (most := used(whole)) <= room:
+            return shown
+        if (least := used(0)) > room:
+            raise UserError(
+                f"{where}: without its {name}, prompt and answer of row {shown[0].id} may have {least} "
+                f"tokens, but the model's context has {room}",
+                "give a smaller --eval.num_fewshot or --eval.max_gen_toks",
+            )
+        return shortened(shown, longest(used, room, (0, least), (whole, most)))
+
+    return fitting
+
+
+def longest(tokens: Callable[[int], int], room: int, fits: tuple[int, int], too_long: tuple[int, int]) -> int:
+    """Returns about the longest length whose tokens fit.
+
+    Tokens grow almost in proportion to characters, so a few tries find it.
+
+    Args:
+        tokens: length to number of tokens.
+        room: the most tokens.
+        fits: a length that fits, and its tokens.
+        too_long: a length that does not, and its tokens.
+    """
+    low, used = fits
+    high, above = too_long
+    for attempt in range(MOST_TRIES):
+        if high - low <= 1 or used >= NEARLY_ALL * room:
+            break
+        share = ((1 + NEARLY_ALL) / 2 * room - used) / (above - used) if attempt % 3 < 2 else 0.5
+        length = min(max(low + int(share * (high - low)), low + 1), high - 1)
+        n_tokens = tokens(length)
+        low, used, high, above = (length, n_tokens, high, above) if n_tokens <= room else (low, used, length, n_tokens)
+    return low
+
+
+def cut(text: str, length: int) -> str:
+    """Returns whole words from a text's beginning, at most a number of characters.
+
+    Text without spaces is cut between characters; a letter keeps its marks.
+    """
+    if len(text) <= length:
+        return text
+    begin = len(text[:length]) - len(re.search(r"\S*\Z", text[:length])[0])  # type: ignore[index]
+    end = length + len(re.match(r"\S*", text[length:])[0])  # type: ignore[index]
+    if end - begin <= LONGEST_WORD:
+        length = begin if end > length else length
+    while 0 < length < len(text) and unicodedata.category(text[length]).startswith("M"):
+        length -= 1
+    return text[:length].rstrip()
+
+
+def dropping(fits: Callable[[str, Document], bool]) -> Fitting:
+    """Returns a function that leaves out examples, from the last on, while a prompt is too long.
+
+    If it is too long without any, the backend removes its beginning, and says so.
+    """
+
+    def fitting(shown: Shown, prompt: Callable[[Shown], str]) -> Shown:
+        remaining = shown
+        while len(remaining) > 1 and not fits(prompt(remaining), remaining[0]):
+            remaining = remaining[:-1]
+        return remaining
+
+    return fitting

@@ -12,10 +12,9 @@ from afrieval.scoring.base import ExtractionContext, Metric, Question, Response
 from afrieval.scoring.metrics.flags import refused, unparsed
 from afrieval.scoring.responses import Generation, of_text, scored
 from afrieval.tasks.cells.cell import CellSettings
-from afrieval.tasks.cells.examples import examples, kind, ranking, usable
 from afrieval.tasks.data.baselines import Scores
 from afrieval.tasks.data.document import Document
-from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, order_of_documents
+from afrieval.tasks.data.sampling import ChosenRows, chosen_rows, examples, kind, order_of_documents, ranking, usable
 from afrieval.tasks.data.splits import Split
 from afrieval.tasks.declaration.kinds import TextKeys
 from afrieval.tasks.declaration.spec import TaskSpec

@@ -15,8 +15,7 @@ from afrieval.scoring.extract import switches
 from afrieval.scoring.responses import Generation, amounts, shown
 from afrieval.scoring.tokens import Need
 from afrieval.tasks.cells.cell import Cell, CellResult, Preview, RunPart, turns
-from afrieval.tasks.cells.examples import Fitting
-from afrieval.tasks.cells.limits import fit_of, generation
+from afrieval.tasks.cells.limits import Fitting, fit_of, generation
 from afrieval.tasks.cells.questions import UNENDED, Questions
 from afrieval.tasks.cells.sample_lines import document_line, preview_stored, with_choices
 from afrieval.tasks.data.document import Document
@@ -202,11 +201,9 @@ class TaskCell(Questions, Cell):
         return options | {"system_instruction": self.system if chat else None}
 
     def _task(self, documents: Sequence[Document], limits: Generation | None = None, fit: Fitting | None = None) -> Any:
-        from afrieval.tasks.cells.harness_tasks import InMemoryTask, task_config
+        from afrieval.tasks.cells.harness_tasks import InMemoryTask
 
-        config = task_config(self, limits)
-        options = self.neutral, fit, self.header, self.options, self.fills
-        return InMemoryTask(config, documents, lambda document, shots: self.examples(document), *options)
+        return InMemoryTask(self, documents, limits, fit)
 
     @property
     def complete(self) -> bool:

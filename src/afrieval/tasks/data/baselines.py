@@ -4,7 +4,6 @@ They follow from the data alone. `baselines.yaml` next to a task file stores the
 from; other rows get their own.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from afrieval._util.errors import UserError
 from afrieval._util.schema import CLOSED, Positive
+from afrieval._util.stamps import WHOLE, digest
 from afrieval._util.whole_files import write_whole
 from afrieval._util.yaml_files import read_as
 from afrieval.results.cell_scores import ACCURACY, BALANCED
@@ -126,7 +126,7 @@ def _hash(spec: TaskSpec, documents: Sequence[Document]) -> str:
     parts = [
         [d.gold, d.choices, lengths] for d, lengths in zip(documents, _lengths(spec, documents).tolist(), strict=True)
     ]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return digest(json.dumps(parts), WHOLE)
 
 
 def _lengths(spec: TaskSpec, documents: Sequence[Document]) -> NDArray[np.int64]:

@@ -225,7 +225,7 @@ def configs_of(card: Path) -> dict[str, Any]:
     text = read_bytes(card, "download it again").decode("utf-8-sig", errors="replace")
     head = re.match(r"\s*---\r?\n(.*?)\r?\n---", text, re.DOTALL)
     try:
-        content = _parsed(head[1]) if head else {}
+        content = _header(head[1]) if head else {}
     except (yaml.YAMLError, ValueError, RecursionError) as e:  # a date such as 2026-02-31 is a ValueError
         raise UserError(f"{card} cannot be parsed: {' '.join(str(e).split())}", "download it again") from None
     listed = content.get("configs") if isinstance(content, dict) else None
@@ -233,7 +233,4 @@ def configs_of(card: Path) -> dict[str, Any]:
     return {str(entry.get("config_name")): entry.get("data_files") for entry in entries}
 
 
-@lru_cache(8)
-def _parsed(head: str) -> Any:
-    """Parses a header once: it is read for each language, and may be long."""
-    return yaml.safe_load(head)
+_header = lru_cache(8)(yaml.safe_load)  # it is read for each language, and may be long

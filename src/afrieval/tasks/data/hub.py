@@ -83,11 +83,9 @@ def fetch(repository: str, file: str, revision: str) -> Path | None:
         return None
     try:
         return download(repository, file, revision, local_files_only=False)
-    except LocalEntryNotFoundError as e:
-        raise _unreachable(repository, e) from None
-    except EntryNotFoundError:
-        return None
     except Exception as e:  # the hub's client raises its own, httpx's and the system's
+        if isinstance(e, EntryNotFoundError) and not isinstance(e, LocalEntryNotFoundError):
+            return None
         if isinstance(e, RevisionNotFoundError) and revision == CONVERTED:
             return None  # the hub does not convert every data set
         raise _explain(repository, revision, e) from e
@@ -128,8 +126,6 @@ def snapshot(repository: str, patterns: list[str], revision: str) -> Path:
     _check_may_download(repository)
     try:
         return download_all(repository, patterns, revision, local_files_only=False)
-    except LocalEntryNotFoundError as e:
-        raise _unreachable(repository, e) from None
     except Exception as e:  # the hub's client raises its own, httpx's and the system's
         raise _explain(repository, revision, e) from e
 
@@ -144,14 +140,6 @@ def _check_may_download(repository: str) -> None:
     if _only_cached.get():
         hint = "download it with `afrieval prefetch`"
         raise NotCachedError(f"{repository} is not, or not completely, in the hub's cache", hint)
-
-
-def _unreachable(repository: str, error: Exception) -> UserError:
-    offline = "; HF_HUB_OFFLINE is set" if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0") else ""
-    return UserError(
-        f"{repository} is not in the hub's cache, and the hub cannot be reached ({type(error).__name__})",
-        f"download it with `afrieval prefetch` where there is a network, or give --data.source FOLDER{offline}",
-    )
 
 
 def _explain(repository: str, revision: str, error: Exception) -> Exception:
@@ -169,5 +157,9 @@ def _explain(repository: str, revision: str, error: Exception) -> Exception:
         where = error.filename or "the hub's cache"
         return UserError(f"{where} cannot be written: {error.strerror}", f"{CURES[error.errno]} (HF_HOME)")
     if isinstance(error, OSError) or type(error).__module__.split(".")[0].startswith("http"):
-        return _unreachable(repository, error)
+        offline = "; HF_HUB_OFFLINE is set" if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0") else ""
+        return UserError(
+            f"{repository} is not in the hub's cache, and the hub cannot be reached ({type(error).__name__})",
+            f"download it with `afrieval prefetch` where there is a network, or give --data.source FOLDER{offline}",
+        )
     return error

@@ -1,4 +1,4 @@
-"""Selects the rows of a test set that are run: all, the first ones, or a representative sample.
+"""Selects the rows of a test set that are run, all, the first ones or a representative sample; and few-shot examples.
 
 docs/statistics.md says what a sample guarantees. The rows of a test set have one order for each seed, and a sample of N
 rows is the first N of that order. It depends only on `eval.random_seed`, the data set, the split, and the rows of one
@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any
 
+from afrieval._util.errors import UserError
+from afrieval._util.grouping import grouped
 from afrieval.results.identity import BY_LIMIT
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import TaskSpec
@@ -114,9 +116,7 @@ def _spread(rows: list[int], strata: Sequence[Strata], key: str) -> list[int]:
     """
     if not strata or len(rows) < 2:
         return rows
-    groups: dict[Hashable, list[int]] = {}
-    for row in rows:
-        groups.setdefault(strata[0][row], []).append(row)
+    groups = grouped(rows, strata[0].__getitem__)
     spread = [iter(_spread(of, strata[1:], f"{key}:{number}")) for number, of in enumerate(groups.values())]
     start = _digest(key) % len(rows)
     turns = _circle([len(of) for of in groups.values()])
@@ -146,3 +146,61 @@ def _circle(sizes: Sequence[int]) -> list[int]:
 
 def _digest(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode(errors="surrogatepass")).digest())
+
+
+def ranking(
+    pool: Sequence[Document], seed: int, data_set: str, split: str, document_id: int | None = None
+) -> list[Document]:
+    """Returns the pool's usable rows in the order in which they are selected.
+
+    Args:
+        pool: documents of the few-shot split; defective ones are never used.
+        seed: eval.fewshot_random_seed.
+        data_set: its name, so that all tasks on one data set use the same rows.
+        split: the few-shot split's name.
+        document_id: the evaluated document, if each has its own examples; else None.
+    """
+    key = f"{seed}:{data_set}:{split}" + ("" if document_id is None else f":{document_id}")
+
+    def rank(row: Document) -> bytes:
+        return hashlib.sha256(f"{key}:{row.id}".encode()).digest()
+
+    return sorted((row for row in pool if not row.defect), key=rank)
+
+
+def kind(document: Document, same: Sequence[str]) -> tuple[str, ...]:
+    """Returns what a document and its examples share: the texts of the fields `same`."""
+    return tuple(document.fields[name] for name in same)
+
+
+def usable(ranked: Sequence[Document], document: Document, apart: Sequence[str] = ()) -> list[Document]:
+    """Returns the rows that may be examples of a document; arguments as for `examples`."""
+    others = [row for row in ranked if (row.fields, row.choices) != (document.fields, document.choices)]
+    return [row for row in others if all(row.fields[name] != document.fields[name] for name in apart)]
+
+
+def examples(
+    ranked: Sequence[Document], shots: int, document: Document, apart: Sequence[str] = (), same: Sequence[str] = ()
+) -> list[Document]:
+    """Returns the first `shots` of some rows that are not the document itself.
+
+    A row with the same texts is the document itself, whichever split it comes from.
+
+    Args:
+        ranked: usable rows, in the order in which they are selected.
+        shots: how many to select.
+        document: the question.
+        apart: fields in which examples must differ from it.
+        same: fields in which all of `ranked` are like it, for messages.
+
+    Raises:
+        UserError: if there are too few.
+    """
+    selected = usable(ranked, document, apart)[:shots]
+    if len(selected) < shots:
+        alike = f" for {', '.join(kind(document, same))}" if same else ""
+        raise UserError(
+            f"eval.num_fewshot is {shots}, but only {len(selected)} examples are usable{alike}",
+            f"give {len(selected)} or fewer" if selected else "give 0",
+        )
+    return selected

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from afrieval._util.errors import UserError
 from afrieval._util.files import read_bytes, user_path
+from afrieval._util.stamps import WHOLE, digest
 from afrieval._util.tables import DEFECT, Row, parallel_rows, read_rows
 from afrieval.tasks.data.complete_rows import joined, recorded_documents
 from afrieval.tasks.data.document import Document
@@ -94,14 +95,6 @@ class Split(NamedTuple):
     defect: str = ""
 
 
-class _Table(NamedTuple):
-    rows: list[Row]
-    sha256: str
-    repository: str
-    name: str
-    commit: str | None
-
-
 def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: DataLock = UNLOCKED) -> Split | None:
     """Returns a split's documents, or None if the source lacks this language.
 
@@ -116,13 +109,12 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
         UserError: if the source is not usable, or the file is damaged or differs from the lock.
     """
     source = source_of(spec, source)
-    tables = [_table(spec, language, of, source, lock) for of in wanted_files(spec, language, split)]
-    table = tables[0]
+    table, *others = [_table(spec, language, of, source, lock) for of in wanted_files(spec, language, split)]
     if table is None:
         return None
-    where = f"{spec.name} {language} {split} ({table.name})"
-    commits = {of.repository: of.commit for of in tables if of and of.commit}
-    rows = _chosen(spec, language, table.rows, where)
+    rows, sha256, name, commits = table
+    where = f"{spec.name} {language} {split} ({name})"
+    rows = _chosen(spec, language, rows, where)
     log.debug("data: %d rows of %s, from %s", len(rows), where, source)
     expected = spec.data.rows_of(split, language) if source != SAMPLES else None
     # So small a part is deliberate rather than damaged: a run prints a note and continues.
@@ -135,15 +127,15 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
     note = f"{spec.name} {language} {split}: {len(unparsed)} of {len(rows)} rows cannot be parsed ({shown})"
     note = note if unparsed else ""
     if spec.join:
-        other = tables[1]
-        if other is None:
+        if (other := others[0]) is None:
             raise UserError(
                 f"{shown_source(source)} has no {spec.join.split} rows of {spec.join.hub}",
                 where_from(spec, language, split, source),
             )
+        other_rows, _, other_name, other_commits = other
         if spec.join.rows and source != SAMPLES:
-            check_count(len(other.rows), spec.join.rows, f"{spec.join.hub} ({other.name})")
-        rows = joined(rows, other.rows, spec.join, where)
+            check_count(len(other_rows), spec.join.rows, f"{spec.join.hub} ({other_name})")
+        rows, commits = joined(rows, other_rows, spec.join, where), commits | other_commits
     for column, mark in spec.data.cut.items():
         rows = [row | {column: str(row[column]).partition(mark)[0]} if column in row else row for row in rows]
     of_language = in_language(spec, language)
@@ -152,12 +144,9 @@ def load_split(spec: TaskSpec, language: str, split: str, source: str, lock: Dat
         split_documents = recorded_documents(of_language, rows, where)
         # The hash is the same for the data sets of all model sizes.
         questions = json.dumps([[d.id, d.prompt, d.choices, d.gold_cell] for d in split_documents])
-        sha256 = hashlib.sha256(questions.encode()).hexdigest()
-        return Split(split_documents, sha256, commits, frozenset(unparsed), note)
+        return Split(split_documents, digest(questions, WHOLE), commits, frozenset(unparsed), note)
     split_documents, whole = marked(spec, language, split, documents(of_language, rows, where, split))
-    return Split(
-        split_documents, table.sha256, commits, frozenset(unparsed), note, expected if excerpt else None, whole
-    )
+    return Split(split_documents, sha256, commits, frozenset(unparsed), note, expected if excerpt else None, whole)
 
 
 def _chosen(spec: TaskSpec, language: str, rows: list[Row], where: str) -> list[Row]:
@@ -264,8 +253,17 @@ def check_folder(source: str) -> Path:
     return root
 
 
-def _table(spec: TaskSpec, language: str, split_files: SplitFiles, source: str, lock: DataLock) -> _Table | None:
-    files = _samples(spec, language) if source == SAMPLES else data_files(split_files, source, lock)
+def _table(
+    spec: TaskSpec, language: str, split_files: SplitFiles, source: str, lock: DataLock
+) -> tuple[list[Row], str, str, dict[str, str]] | None:
+    """Returns the rows of a table, its hash, its name for messages, and its repository to its commit."""
+    if source == SAMPLES:
+        path = spec.samples_folder / f"{language}.jsonl"
+        if path.is_file() and spec.text_language:  # sample rows are translations of one another
+            path = path.with_stem(spec.text_language)
+        files = [DataFile("", path.name, path)] if path.is_file() else []
+    else:
+        files = data_files(split_files, source, lock)
     if not files:
         return None
     contents = [read_bytes(file.path, DOWNLOAD) for file in files]
@@ -283,17 +281,11 @@ def _table(spec: TaskSpec, language: str, split_files: SplitFiles, source: str, 
         rows = [row for row in rows if row.get("split") == split_files.split]
         if not rows:
             return None
-    sha256 = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+    sha256 = hashes[0] if len(hashes) == 1 else digest("".join(hashes), WHOLE)
     first, last = files[0], files[-1]
     name = f"{len(files)} files, {first.path.name} to {last.path.name}" if first.part else first.path.name
-    return _Table(rows, sha256, first.repository, name, commit(first.path) if source == HUB else None)
-
-
-def _samples(spec: TaskSpec, language: str) -> list[DataFile]:
-    path = spec.samples_folder / f"{language}.jsonl"
-    if path.is_file() and spec.text_language:  # sample rows are translations of one another
-        path = path.with_stem(spec.text_language)
-    return [DataFile("", path.name, path)] if path.is_file() else []
+    revision = commit(first.path) if source == HUB else None
+    return rows, sha256, name, {first.repository: revision} if revision else {}
 
 
 def check_fetched(spec: TaskSpec, lock: DataLock) -> list[str]:

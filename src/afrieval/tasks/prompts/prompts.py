@@ -1,6 +1,5 @@
 """Loads prompt files and renders documents with their templates."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from typing import Any, Literal
 
 from afrieval._util import templates
 from afrieval._util.errors import UserError
+from afrieval._util.stamps import digest
 from afrieval._util.templates import TemplateFault
 from afrieval._util.yaml_files import check_keys, read_map_file
 from afrieval.languages import ENGLISH, LANGUAGES
@@ -114,8 +114,7 @@ class Prompt:
         parts += [self.direction, self.languages] if self.direction else []
         parts += [self.answered_in, self.languages] if self.answered_in else []
         parts += [self.closings] if self.closings else []
-        text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return digest(json.dumps(parts, sort_keys=True, ensure_ascii=False))
 
 
 def render(prompt: Prompt, document: Document, language: str) -> str:

@@ -1,6 +1,5 @@
 """Words that all prompts in a language share, those with which answers close, and the strings of a language by id."""
 
-import hashlib
 import re
 import unicodedata
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import Any, Literal, TypeVar
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.resources import shipped
 from afrieval._util.schema import CLOSED, KeyPath, Text
+from afrieval._util.stamps import digest
 from afrieval._util.yaml_files import YamlFile, read_as
 from afrieval.languages import ENGLISH
 from afrieval.scoring.extract.announcement import ANSWER
@@ -84,9 +84,7 @@ def read_once(form: type[T], path: Path) -> T:
     return content
 
 
-@lru_cache(512)
-def _parsed(form: Any, path: Path, changed: int) -> Any:
-    return read_as(form, path)
+_parsed = lru_cache(512)(lambda form, path, changed: read_as(form, path))
 
 
 def with_words(file: YamlFile, tasks: Path) -> YamlFile:
@@ -189,7 +187,7 @@ class String:
 
 def text_hash(text: str) -> str:
     """Returns the hash of a text that reviews refer to."""
-    return hashlib.sha256(unicodedata.normalize("NFC", text.strip()).encode()).hexdigest()[:16]
+    return digest(unicodedata.normalize("NFC", text.strip()))
 
 
 def strings(root: Path, language: str) -> dict[str, String]:

@@ -17,7 +17,7 @@ from afrieval.models.response_cache import CachedLM
 from afrieval.models.work import KINDS
 from afrieval.results.identity import differences
 from afrieval.results.run_files import RUN, read_run
-from afrieval.results.summary import VisitWork, works
+from afrieval.results.usage import VisitWork, works
 from afrieval.tasks.cells.cell import Cell
 from afrieval.tools.plan.counting import Size
 

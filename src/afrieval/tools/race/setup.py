@@ -10,13 +10,12 @@ from afrieval._util.files import user_path
 from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.analysis.suites import RULES, percent
-from afrieval.config.files import Settings
+from afrieval.config.files import Settings, model_settings
 from afrieval.config.settings import CODED_TASKS
-from afrieval.config.short_form import model_settings
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import run_cells
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.summary import works
+from afrieval.results.usage import works
 from afrieval.run.manifest import default_folder
 from afrieval.run.session import Session, plan_run
 from afrieval.scoring.statistics.looks import looks, up_to
