@@ -35,7 +35,7 @@ def stored(tmp_path: Path, lines: list[dict[str, Any]], **changes: Any) -> CellS
 def test_tokens_are_divided_by_words_characters_and_bytes(tmp_path: Path) -> None:
     [found] = fertilities([cell(tmp_path, [[(" ọmọ kan", 6), (" ilé", 3)], [(" ajá", 3)]])])
     assert (found.texts, found.n, found.premium) == (OPTIONS, 2, None)
-    assert tuple(found.total) == (12, 4, 16, 22)
+    assert (found.tokens, found.words, found.characters, found.bytes) == (12, 4, 16, 22)
     assert (found.per_word, found.per_character, found.per_byte) == (3.0, 0.75, 12 / 22)
 
 

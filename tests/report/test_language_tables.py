@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.analysis.cells import scored
 
-from afrieval.analysis.tokenizer import OPTIONS, PROMPTS, Counts, Fertility
+from afrieval.analysis.tokenizer import OPTIONS, PROMPTS, Fertility
 from afrieval.report.language_tables import cost_tables, fertility_tables, language_lines, language_table
 from afrieval.report.table import Table
 from afrieval.results.cell_scores import CellScores
@@ -71,7 +71,7 @@ def test_unreviewed_prompts_and_defects_are_marked() -> None:
 
 
 def test_fertility_says_what_was_counted() -> None:
-    one = Fertility("t", "yor", "m", OPTIONS, 10, Counts(30, 10, 60, 80), 2.0)
+    one = Fertility("t", "yor", "m", OPTIONS, 10, 30, 10, 60, 80, 2.0)
     [found] = fertility_tables([one])
     assert found.cells() == [["Yoruba", "t", "m", "options", "3.00", "0.50", "0.38", "2.00", "10"]]
     [found] = fertility_tables([replace(one, texts=PROMPTS, premium=None)])

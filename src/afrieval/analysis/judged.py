@@ -16,8 +16,6 @@ from afrieval.scoring.labels import CUT, REFUSED
 from afrieval.scoring.learned import JUDGE, JUDGED, PEOPLE, RATINGS, corrected_name
 from afrieval.scoring.rubric import is_scale
 from afrieval.scoring.statistics.agreement import krippendorff, weighted_kappa
-from afrieval.scoring.statistics.corrected import FEWEST
-from afrieval.scoring.statistics.intervals import IntervalEstimate
 
 LANGUAGE = "output_language"
 MISLEADING = {"in another language": (LANGUAGE, 0.0), "refused": (REFUSED, 1.0), "cut off": (CUT, 1.0)}
@@ -123,29 +121,16 @@ class JudgedScore:
         return [len(these), _mean(these), _mean(others)] if these else None
 
 
-class LanguageAgreement(NamedTuple):
-    """How far ratings and judgements in a language agree, over models and prompts.
+def agreements(scores: Sequence[JudgedScore]) -> list[dict[str, Any]]:
+    """Returns how far people and a judge agree in each language, over models and prompts, as rows of a table.
 
-    Attributes:
-        rated: number of answers that people rated.
-        raters: people with each other; None where fewer than two answers have two ratings, or nothing varies.
-        judge: the judge with people; None likewise.
+    `rated` is the number of answers that people rated. `alpha` is people with each other, missing where fewer than two
+    answers have two ratings, or nothing varies; `kappa` is the judge with people, missing likewise.
+
+    Args:
+        scores: of one judge in a task.
     """
-
-    language: str
-    rated: int
-    raters: IntervalEstimate | None
-    judge: IntervalEstimate | None
-
-    @property
-    def is_validated(self) -> bool:
-        """Whether people rated enough answers to tell how far the judge is right."""
-        return self.rated >= FEWEST
-
-
-def agreements(scores: Sequence[JudgedScore]) -> list[LanguageAgreement]:
-    """Returns how far people and a judge agree in each language, from the scores of one judge in a task."""
-    of_languages = []
+    rows = []
     for language, in_language in grouped(scores, lambda s: str(s.dimensions["language"])).items():
         rated = [answer for score in in_language for answer in score.rated if answer.ratings]
         levels = list(rated[0].cell.declared.get("rubric", {}).get("levels", {})) if rated else []
@@ -154,8 +139,11 @@ def agreements(scores: Sequence[JudgedScore]) -> list[LanguageAgreement]:
         pairs = [(level, answer.rating) for answer in rated if (level := answer.level(in_language[0].judge))]
         judged, by_people = zip(*pairs, strict=True) if pairs else ((), ())
         judge = weighted_kappa(list(judged), list(by_people), levels, scale) if pairs else None
-        of_languages.append(LanguageAgreement(language, len(rated), raters, judge))
-    return of_languages
+        row: dict[str, Any] = {"language": language, "rated": len(rated)}
+        for name, agreed in (("alpha", raters), ("kappa", judge)):
+            row |= zip((name, f"{name} interval", f"n_{name}"), agreed or (), strict=False)
+        rows.append(row)
+    return rows
 
 
 def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:

@@ -167,6 +167,7 @@ class LanguageScore(CellKey):
         defect: the known defect of the language's whole data; usually empty.
         baselines: what a model gets by the metric that does not read the text; empty if unknown.
         unreviewed: as in `CellScores`.
+        rank: among the models that it was ranked with; None if it was with none.
     """
 
     prompts: list[PromptId]
@@ -180,6 +181,8 @@ class LanguageScore(CellKey):
     defect: str = ""
     baselines: Mapping[str, float] = field(default_factory=dict)
     unreviewed: bool | str = ""
+    model: str = ""
+    rank: tuple[int, int] | None = None
 
     @property
     def best_baseline(self) -> float | None:
@@ -212,6 +215,7 @@ def _language_score(cells: list[CellScores]) -> LanguageScore:
         defect=first.defect,
         baselines=first.baseline_scores,
         unreviewed=next((cell.unreviewed for cell in cells if cell.unreviewed), ""),
+        model=first.model,
     )
 
 

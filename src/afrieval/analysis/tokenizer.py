@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,15 +20,6 @@ OPTIONS, PROMPTS = "options", "prompts"  # the texts whose tokens are known
 MOST = 50  # documents of a cell that are read
 
 
-class Counts(NamedTuple):
-    """How many tokens, words, characters and bytes texts have."""
-
-    tokens: int
-    words: int
-    characters: int
-    bytes: int
-
-
 @dataclass(frozen=True)
 class Fertility:
     """Tokens and texts of some documents of a task in a language.
@@ -44,23 +34,26 @@ class Fertility:
     model: str
     texts: str
     n: int
-    total: Counts
+    tokens: int
+    words: int
+    characters: int
+    bytes: int
     premium: float | None = None
 
     @property
     def per_word(self) -> float:
         """Tokens per word."""
-        return self.total.tokens / self.total.words
+        return self.tokens / self.words
 
     @property
     def per_character(self) -> float:
         """Tokens per character."""
-        return self.total.tokens / self.total.characters
+        return self.tokens / self.characters
 
     @property
     def per_byte(self) -> float:
         """Tokens per byte of the text in UTF-8."""
-        return self.total.tokens / self.total.bytes
+        return self.tokens / self.bytes
 
 
 def fertilities(cells: Iterable[CellScores]) -> list[Fertility]:
@@ -101,12 +94,12 @@ def _fertility(cell: CellScores, english: CellScores | None) -> list[Fertility]:
     questions = _questions(cell) if english is None else np.intersect1d(_questions(cell), _questions(english))
     chosen = np.unique(questions)[:: -(-len(questions) // MOST) or 1]
     counts = _counts(cell, chosen)
-    total = _sum(list(counts.values()))
+    n_tokens, n_words, characters, n_bytes = sum(counts.values(), np.zeros(4, dtype=np.int64)).tolist()
     premium = None
     if english and (others := _counts(english, np.array(list(counts)))):
-        premium = _sum([counts[name] for name in others]).tokens / _sum(list(others.values())).tokens
-    names = cell.task, cell.language, cell.model
-    return [Fertility(*names, _texts(cell), len(counts), total, premium)] if total.words else []
+        premium = float(sum(counts[name][0] for name in others) / sum(tokens for tokens, *_ in others.values()))
+    head = cell.task, cell.language, cell.model, _texts(cell), len(counts)
+    return [Fertility(*head, n_tokens, n_words, characters, n_bytes, premium)] if n_words else []
 
 
 def _questions(cell: CellScores) -> Numbers:
@@ -114,36 +107,36 @@ def _questions(cell: CellScores) -> Numbers:
     return cell.ids if cell.keys is None else cell.keys
 
 
-def _counts(cell: CellScores, questions: Numbers) -> dict[int, Counts]:
-    """Returns the counts of documents whose tokens are stored, by question."""
+def _counts(cell: CellScores, questions: Numbers) -> dict[int, Numbers]:
+    """Returns what `counted` does of documents whose tokens are stored, by question."""
     positions = np.flatnonzero(np.isin(_questions(cell), questions))
     samples = read_rows(Path(str(cell.path)), cell.ids[positions].tolist())
     count = _of_options if _texts(cell) == OPTIONS else _of_prompt
     names = {int(cell.ids[place]): int(_questions(cell)[place]) for place in positions}
-    return {names[row]: counted for row, sample in samples.items() if (counted := count(sample))}
+    numbers = {names[row]: count(sample) for row, sample in samples.items()}
+    return {name: of for name, of in numbers.items() if of is not None}
 
 
-def _of_options(sample: Sample) -> Counts | None:
+def _of_options(sample: Sample) -> Numbers | None:
     """Returns the counts of the texts whose likelihood was computed."""
     tokens = [answer[0][2] for answer in sample["resps"] if isinstance(answer[0], list) and len(answer[0]) > 2]
     texts = list(map(text_of, sample.get("arguments", [])))
     if len(tokens) != len(texts) or not all(isinstance(n, int) and n > 0 for n in tokens):
         return None
-    return _sum([_of_text(text, n) for text, n in zip(texts, tokens, strict=True)])
+    return counted(texts, sum(tokens))
 
 
-def _of_prompt(sample: Sample) -> Counts | None:
+def _of_prompt(sample: Sample) -> Numbers | None:
     """Returns the counts of a prompt that was sent once, as its server counted it."""
     details, arguments = sample.get("details", {}), sample.get("arguments")
     tokens = details.get("prompt_tokens")
     if not arguments or type(tokens) is not int or tokens <= 0 or details.get("requests", 1) != 1:
         return None
-    return _of_text(str(arguments[0][0]), tokens)
+    return counted([str(arguments[0][0])], tokens)
 
 
-def _of_text(text: str, tokens: int) -> Counts:
-    return Counts(tokens, len(words(text)), len(text), len(text.encode(errors="replace")))
-
-
-def _sum(counts: Sequence[Counts]) -> Counts:
-    return Counts(*map(sum, zip(*counts, strict=True))) if counts else Counts(0, 0, 0, 0)
+def counted(texts: Sequence[str], tokens: int) -> Numbers:
+    """Returns how many tokens, words, characters and bytes texts have, of which the tokens are known."""
+    encoded = (text.encode(errors="replace") for text in texts)
+    n_words = sum(len(words(text)) for text in texts)
+    return np.array([tokens, n_words, sum(map(len, texts)), sum(map(len, encoded))], dtype=np.int64)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.judged import MISLEADING, JudgedScore, LanguageAgreement, agreements, judged_scores
+from afrieval.analysis.judged import MISLEADING, JudgedScore, agreements, judged_scores
 from afrieval.report.columns import Column, rows_of
 from afrieval.report.score_tables import INTERVAL, column_of, named, varying
 from afrieval.report.table import Table
@@ -72,10 +72,10 @@ def _scores(
     return Table("judged", title, columns, rows_of(columns, records), findings=findings, about=about)
 
 
-def _findings(scores: Sequence[JudgedScore], agreed: Iterable[LanguageAgreement]) -> list[str]:
+def _findings(scores: Sequence[JudgedScore], agreed: Iterable[dict[str, Any]]) -> list[str]:
     """Returns where too few answers are rated to tell how far a judge is right, and how many could not be parsed."""
     first, findings, parts = scores[0], list[str](), list[str]()
-    few = language_names((of.language for of in agreed if not of.is_validated), None)
+    few = language_names((row["language"] for row in agreed if row["rated"] < FEWEST), None)
     if first.judge and first.is_pair:
         findings.append("Not validated: people do not compare pairs of answers.")
     elif first.judge and few:
@@ -87,19 +87,15 @@ def _findings(scores: Sequence[JudgedScore], agreed: Iterable[LanguageAgreement]
     return [*findings, *([f"Judgements that could not be parsed: {', '.join(parts)}{rest}."] if parts else [])]
 
 
-def _agreed(title: str, about: dict[str, Any], agreed: Sequence[LanguageAgreement]) -> list[Table]:
+def _agreed(title: str, about: dict[str, Any], agreed: Iterable[dict[str, Any]]) -> list[Table]:
     """Returns a table of agreement; none where it is not known."""
-    of_raters, of_judge = ([getattr(of, name) for of in agreed] for name in ("raters", "judge"))
-    columns, rows = [Column("language", "language")], [[of.language] for of in agreed]
-    for name, key, says, agreement in (
-        ("raters agree", "alpha", ALPHA, of_raters),
-        ("judge agrees", "kappa", KAPPA, of_judge),
-    ):
-        if any(agreement):
+    records = [row for row in agreed if {"alpha", "kappa"} & row.keys()]
+    columns = [Column("language", "language")]
+    for name, key, says in (("raters agree", "alpha", ALPHA), ("judge agrees", "kappa", KAPPA)):
+        if any(key in row for row in records):
             columns += [Column(name, "ratio", key, says=says), Column(INTERVAL, "limits", f"{key} interval", ANY)]
             columns += [Column("n", "count", f"n_{key}")]
-            rows = [[*row, *(of or (None, None, None))] for row, of in zip(rows, agreement, strict=True)]
-    rows = [row for row in rows if any(value is not None for value in row[1:])]
+    rows = rows_of(columns, records)
     return [Table("agreement", f"{title}: agreement", columns, rows, about=about)] if rows else []
 
 

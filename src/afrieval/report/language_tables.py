@@ -3,12 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.published import over_prompts, with_english_prompts
 from afrieval.analysis.published_files import PublishedRow
-from afrieval.analysis.ranks import Rank, ranked
+from afrieval.analysis.ranks import ranked
 from afrieval.analysis.scores import LanguageScore, by_language
 from afrieval.analysis.tokenizer import OPTIONS, Fertility
 from afrieval.languages import LANGUAGES
@@ -42,15 +42,7 @@ RANKS = (
 SIDE = ("model", "prompt_set", "shots", "answer_form")
 
 
-class ScoreLine(NamedTuple):
-    """A score with its dimensions, and its rank among the scores under one kind of prompts."""
-
-    dimensions: dict[str, Any]
-    score: LanguageScore
-    rank: Rank | None
-
-
-def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], several: Sequence[str]) -> Table:
+def language_table(lines: Sequence[LanguageScore], cells: Sequence[CellScores], several: Sequence[str]) -> Table:
     """Returns the scores of all models in a language under a task.
 
     `several` has the dimensions that rows have to name.
@@ -58,7 +50,7 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
     first = cells[0]
     metric = first.metric
     varied = [d for d in several if d in SIDE[1:]]
-    shares = [name for name in WRONG if any(name in line.score.others for line in lines)]
+    shares = [name for name in WRONG if any(name in line.others for line in lines)]
     columns = [Column("model"), *(Column(HEADS.get(d, d), "text", d) for d in varied), Column("prompts", "text", "-")]
     columns += [Column("", "hidden", "prompt_language"), Column(first.main, "score", "score", metric.bounds)]
     columns += [Column(INTERVAL, "interval", "interval", metric.bounds)]
@@ -66,32 +58,32 @@ def language_table(lines: Sequence[ScoreLine], cells: Sequence[CellScores], seve
         Column("rank", "rank", says=RANKS) if any(line.rank for line in lines) else Column("", "hidden", "rank")
     ]
     columns += [Column("n", "count")]
-    columns += [metric_column(name, SHARE, [line.score.others.get(name) for line in lines]) for name in shares]
-    columns += [defective_column(line.score.n_defect for line in lines)]
+    columns += [metric_column(name, SHARE, [line.others.get(name) for line in lines]) for name in shares]
+    columns += [defective_column(line.n_defect for line in lines)]
     records = []
     for line in lines:
-        settings = {d: named(line.dimensions, d) for d in ("model", *varied)}
-        records.append({**score_record(line.score), **settings, "score": line.score.score, "rank": line.rank})
-    chance = lines[0].score.chance
+        settings = {d: named({d: getattr(line, d)}, d) for d in ("model", *varied)}
+        records.append({**score_record(line), **settings, "score": line.score, "rank": line.rank})
+    chance = lines[0].chance
     notes = [] if math.isnan(chance) else [f"A random guess scores {shown_score(chance)}%."]
-    notes += [*unranked_notes([metric]), *unread([line.score for line in lines])]
+    notes += [*unranked_notes([metric]), *unread(lines)]
     title = titled(first.declared.get("title", first.task), metric)
     about = {"task": first.task, "language": first.language}
-    signs = unreviewed_signs(line.score.unreviewed for line in lines)
+    signs = unreviewed_signs(line.unreviewed for line in lines)
     table = Table("language", title, columns, rows_of(columns, records), notes, about=about, signs=signs)
     return marked(naming_rows([table], cells)[0], defects_of(cells))
 
 
-def language_lines(cells: Sequence[CellScores]) -> list[ScoreLine]:
-    """Returns the scores of all models in a language under a task, the best first."""
+def language_lines(cells: Sequence[CellScores]) -> list[LanguageScore]:
+    """Returns the scores of all models in a language under a task, the best first, each kind of prompts ranked."""
     lines = []
     for of_prompts in grouped(cells, lambda c: (c.prompt_language, c.prompt_set)).values():
         sides = grouped(of_prompts, lambda c: tuple(c.dimensions[d] for d in SIDE))
         ranks = ranked(sides) if len(sides) > 1 and len({c.main for c in of_prompts}) == 1 else {}
         for side, of_side in sides.items():
-            lines += [ScoreLine(of_side[0].dimensions, s, ranks.get(side)) for s in by_language(of_side)]
+            lines += [replace(score, rank=ranks.get(side)) for score in by_language(of_side)]
     sign = -1 if cells[0].metric.higher_is_better else 1
-    return sorted(lines, key=lambda line: sign * line.score.score)
+    return sorted(lines, key=lambda line: sign * line.score)
 
 
 def published_tables(rows: Sequence[PublishedRow], task: str, language: str) -> list[Table]:

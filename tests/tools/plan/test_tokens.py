@@ -61,11 +61,11 @@ def test_fertility_by_hand() -> None:
     english: Texts = {0: ["The bus came."], 1: ["She left"]}
     (found,) = _fertility("t", "yor", "m", yoruba, english, lambda texts: [len(text.encode()) for text in texts])
     assert found.n == 2, "rows that English has"
-    assert (found.total.words, found.total.characters, found.total.bytes) == (4, 12, 21)
+    assert (found.words, found.characters, found.bytes) == (4, 12, 21)
     assert found.per_word == 21 / 4 and found.per_character == 21 / 12
     assert found.premium == 21 / (13 + 8)
     (alone,) = _fertility("t", "yor", "m", yoruba, {}, lambda texts: [1 for _ in texts])
-    assert alone.n == 3 and alone.premium is None and alone.total.tokens == 3
+    assert alone.n == 3 and alone.premium is None and alone.tokens == 3
     assert not list(_fertility("t", "yor", "m", {0: ["..."]}, {}, lambda texts: [3]))
 
 

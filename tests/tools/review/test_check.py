@@ -129,9 +129,9 @@ def test_what_is_accepted_survives(
         sheet = with_row(sheet, id, verdict="change", new=wanted[id], native=known[id].text)
     path.write_bytes(sheet_bytes(sheet, path))
     found, errors = decisions(read_sheet(path), known, str(path))
-    assert not errors and {d.string.id: d.text for d in found} == accepted
-    for decision in found:
-        reading._edit(own_checkout / decision.string.path, decision)
+    assert not errors and {row.id: row.new for row in found} == accepted
+    for row in found:
+        reading._edit(own_checkout / known[row.id].path, known[row.id], row.new)
     after = {id: string.text for id, string in strings(own_checkout, "yor").items()}
     assert after == {id: string.text for id, string in known.items()} | accepted
 

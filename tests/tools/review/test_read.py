@@ -54,7 +54,7 @@ def test_a_file_says_what_was_filled_in(form: str, checkout: Path, filled: Fille
     assert (found.language, found.reviewer, found.dialect) == (given.language, given.reviewer, given.dialect)
     known = strings(checkout, "yor")
     decided, errors = decisions(found, known, "sheet")
-    assert not errors and [(d.string.id, d.verdict, d.text) for d in decided] == [
+    assert not errors and [(row.id, row.verdict, row.new) for row in decided] == [
         (row.id, row.verdict, row.new or known[row.id].text) for row in given.rows if row.verdict
     ]
 

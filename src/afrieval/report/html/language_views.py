@@ -1,12 +1,13 @@
 """A section per language: scores of all models, what they are made of, and samples to read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.inputs import Inputs
+from afrieval.analysis.scores import LanguageScore
 from afrieval.analysis.selected_samples import MOST, ShownDocuments, selections
 from afrieval.analysis.subgroups import CONFUSION
 from afrieval.analysis.tokenizer import fertilities
@@ -17,7 +18,6 @@ from afrieval.report.html.frame import filter_attributes, fragment
 from afrieval.report.html.sample_views import RULE, samples_html
 from afrieval.report.html.tables import by_prompts, family_and_name, table_html
 from afrieval.report.language_tables import (
-    ScoreLine,
     cost_tables,
     fertility_tables,
     language_lines,
@@ -91,30 +91,28 @@ def _runs(
     order: dict[tuple[Any, ...], int] = {}
     for of_metric in grouped(cells, lambda c: c.main).values():  # other programs may have another one
         lines = language_lines(of_metric)
-        sides = [(_side(line.dimensions), line.score.prompt_language) for line in lines]
+        sides = [(_side(line), line.prompt_language) for line in lines]
         table, rows = by_prompts(language_table(lines, of_metric, several), sides)
-        bounds, first = of_metric[0].metric.bounds, lines[rows[0][0]].score
+        bounds, first = of_metric[0].metric.bounds, lines[rows[0][0]]
         marks = chance_line(first.chance, bounds)
         if first.best_baseline is not None and first.best_baseline > first.chance:
             marks[UNREAD.kind] = first.best_baseline
         looks = [look for look in (CHANCE, UNREAD) if look.kind in marks]
         of_marks = "".join(f", {look.name} {shown_score(marks[look.kind], bounds)}" for look in looks)
         chart_rows = []
-        for of_row in ([lines[at].score for at in of_row] for of_row in rows):
+        for of_row in ([lines[at] for at in of_row] for of_row in rows):
             points = [(PROMPTS[s.prompt_language == "native"], Point(s.score, s.interval)) for s in of_row]
             chart_rows.append(ChartRow(points, named_points(points, bounds) + of_marks, marks))
         scores.append(table_html(table, dict([chart_column(chart_rows, bounds)]), level=4))
         parts += _parts(of_metric, lines, share)
         for line in lines:
-            order.setdefault(_side(line.dimensions), len(order))
-    samples = [
-        samples_html(each, several, room) for each in sorted(chosen, key=lambda s: order[_side(s.cells[0].dimensions)])
-    ]
+            order.setdefault(_side(line), len(order))
+    samples = [samples_html(each, several, room) for each in sorted(chosen, key=lambda s: order[_side(s.cells[0])])]
     return {"scores": scores, "parts": parts, "samples": samples}
 
 
-def _side(dimensions: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(dimensions[name] for name in ("model", "shots", "answer_form", "prompt_set"))
+def _side(scores: CellScores | LanguageScore) -> tuple[Any, ...]:
+    return scores.model, scores.shots, scores.answer_form, scores.prompt_set
 
 
 def _sizes(cell: CellScores) -> dict[str, int]:
@@ -126,9 +124,9 @@ def _sizes(cell: CellScores) -> dict[str, int]:
     return fields | ({CONFUSION: labels * (labels + 2)} if has_labels else {})
 
 
-def _parts(cells: list[CellScores], lines: Sequence[ScoreLine], share: int) -> list[tuple[str, list[Markup]]]:
-    first = [line.dimensions for line in lines[:share]]
-    shown = [c for c in cells if {**c.dimensions, "prompt": 0} in [{**of, "prompt": 0} for of in first]]
+def _parts(cells: list[CellScores], lines: Sequence[LanguageScore], share: int) -> list[tuple[str, list[Markup]]]:
+    first = {(*_side(line), line.language, line.prompt_language) for line in lines[:share]}
+    shown = [c for c in cells if (*_side(c), c.language, c.prompt_language) in first]
     names = list(dict.fromkeys(name for c in shown for name in _sizes(c)))
     titled_tables = []
     for name in names:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from afrieval._util.errors import UserError
-from afrieval.analysis.tokenizer import Counts, Fertility
+from afrieval.analysis.tokenizer import Fertility, counted
 from afrieval.languages import ENGLISH
 from afrieval.models.credentials import quiet
 from afrieval.models.engine.packs import free_memory
@@ -17,7 +17,6 @@ from afrieval.report.table import Table
 from afrieval.run.evaluate import first_tokens
 from afrieval.run.progress import RunProgress
 from afrieval.run.session import Session
-from afrieval.scoring.texts import words
 from afrieval.tasks.cells.cell import Cell
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.lock import DataLock, read_lock
@@ -132,11 +131,11 @@ def _counted(session: Session, cells: Sequence[Cell], lm: TokenCounter) -> Estim
         cell.check_fit(lm)
     with RunProgress(cells, quiet=not sys.stderr.isatty()) as progress, quiet():
 
-        def counted(cell: Cell) -> None:
+        def show(cell: Cell) -> None:
             progress.begin(cell)
             progress.tick(cell.n_requests)
 
-        sizes = by_place(count(cells, lm, counted))
+        sizes = by_place(count(cells, lm, show))
 
     def tokens(texts: list[str]) -> list[int]:
         return list(map(len, lm.tokenizer(texts, add_special_tokens=False)["input_ids"])) if texts else []
@@ -177,19 +176,14 @@ def _fertility(
 ) -> Iterator[Fertility]:
     chosen = [name for name in texts if name in english] or list(texts)
     chosen = chosen[:: -(-len(chosen) // MOST_ROWS) or 1]
-    total = _counts([text for name in chosen for text in texts[name]], tokens)
-    if not total.words:
+    rows = [text for name in chosen for text in texts[name]]
+    n_tokens, n_words, characters, n_bytes = counted(rows, sum(tokens(rows))).tolist()
+    if not n_words:
         return
     premium = None
     if english and language != ENGLISH and all(name in english for name in chosen):
-        premium = total.tokens / _counts([text for name in chosen for text in english[name]], tokens).tokens
-    yield Fertility(task, language, model, "rows", len(chosen), total, premium)
-
-
-def _counts(texts: list[str], tokens: Tokens) -> Counts:
-    of_text = map(len, texts)
-    in_bytes = sum(len(text.encode(errors="replace")) for text in texts)
-    return Counts(sum(tokens(texts)), sum(len(words(text)) for text in texts), sum(of_text), in_bytes)
+        premium = n_tokens / sum(tokens([text for name in chosen for text in english[name]]))
+    yield Fertility(task, language, model, "rows", len(chosen), n_tokens, n_words, characters, n_bytes, premium)
 
 
 def _pairs(spec: TaskSpec, language: str, source: str, lock: DataLock) -> tuple[Texts, Texts]:

@@ -4,13 +4,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations, product
 
 from afrieval._util.errors import UserError, nearest
 from afrieval._util.terminal import shortened, visible
 from afrieval.tasks.prompts.prompts import Prompt
-from afrieval.tasks.prompts.reviews import VERDICTS, Verdict
+from afrieval.tasks.prompts.reviews import VERDICTS
 from afrieval.tasks.prompts.vocabulary import String
 from afrieval.tools.review.sheet import Sheet, SheetRow
 
@@ -18,18 +18,8 @@ CURE = "write ok, change or unsure"
 _PLACEHOLDER = re.compile(r"{{.*?}}|{%.*?%}|{#.*?#}")
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What a speaker decided about a string; `text` is the one that they approve, or are unsure of."""
-
-    string: String
-    verdict: Verdict
-    text: str
-    row: SheetRow
-
-
-def decisions(sheet: Sheet, strings: Mapping[str, String], where: str) -> tuple[list[Decision], list[UserError]]:
-    """Returns the decisions in a sheet, and the errors in its rows."""
+def decisions(sheet: Sheet, strings: Mapping[str, String], where: str) -> tuple[list[SheetRow], list[UserError]]:
+    """Returns the rows with a verdict, whose new texts are those approved or doubted, and the errors in all rows."""
     decided, errors = [], []
     rows_of = Counter(row.id for row in sheet.rows)
     for row in sheet.rows:
@@ -38,9 +28,9 @@ def decisions(sheet: Sheet, strings: Mapping[str, String], where: str) -> tuple[
             UserError(f"{where}, row {row.number}, column {column}: {why}", cure) for column, why, cure in faults
         ]
         if not faults and row.verdict:
-            verdict = VERDICTS[VERDICTS.index(row.verdict.casefold())]
-            string = strings[row.id]
-            decided.append(Decision(string, verdict, clean(row.new) if verdict == "change" else string.text, row))
+            verdict = row.verdict.casefold()
+            text = clean(row.new) if verdict == "change" else strings[row.id].text
+            decided.append(replace(row, verdict=verdict, new=text))
     return decided, errors
 
 

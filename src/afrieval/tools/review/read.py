@@ -18,11 +18,11 @@ from afrieval._util.yaml_files import parsed
 from afrieval.languages import LANGUAGES
 from afrieval.tasks.declaration.spec import load_task
 from afrieval.tasks.prompts.prompts import load_prompts, prompt_languages
-from afrieval.tasks.prompts.reviews import Review, as_yaml, read_reviews, with_review
-from afrieval.tasks.prompts.vocabulary import strings, text_hash
-from afrieval.tools.review.check import Decision, decisions, label_faults
+from afrieval.tasks.prompts.reviews import VERDICTS, Review, as_yaml, read_reviews, with_review
+from afrieval.tasks.prompts.vocabulary import String, strings, text_hash
+from afrieval.tools.review.check import decisions, label_faults
 from afrieval.tools.review.generated import GOLDEN, INDEX, golden_files, pages, templated
-from afrieval.tools.review.sheet import Sheet
+from afrieval.tools.review.sheet import Sheet, SheetRow
 
 
 class NotEditableError(Exception):
@@ -103,23 +103,24 @@ def read(root: Path, sheet: Sheet, where: str, date: str) -> tuple[dict[Path, st
     """
     if not sheet.reviewer:
         raise UserError(f"{where} names no reviewer", "fill in 'your name' at its top, or give --reviewer NAME")
-    decided, errors = decisions(sheet, strings(root, sheet.language), where)
+    native = strings(root, sheet.language)
+    decided, errors = decisions(sheet, native, where)
     if errors or not decided:
         return {}, errors
     with TemporaryDirectory() as folder:
         copy = Path(folder)
         _copy(root, copy)
-        changed = [d for d in decided if d.text != d.string.text]
-        for decision in changed:
-            _edit(copy / decision.string.path, decision)
+        changed = [row for row in decided if row.new != native[row.id].text]
+        for row in changed:
+            _edit(copy / native[row.id].path, native[row.id], row.new)
         if errors := list(_label_errors(root, copy, sheet.language, changed, where)):
             return {}, errors
         path = copy / "reviews" / f"{sheet.language}.yaml"
         reviews, name = read_reviews(path), " ".join(sheet.reviewer.split())
-        for decision in decided:
-            row, hash = decision.row, text_hash(decision.text)
-            review = Review(hash, decision.verdict, name, date, row.dialect or sheet.dialect, row.comment)
-            reviews = with_review(reviews, decision.string.id, review)
+        for row in decided:
+            verdict = VERDICTS[VERDICTS.index(row.verdict)]
+            review = Review(text_hash(row.new), verdict, name, date, row.dialect or sheet.dialect, row.comment)
+            reviews = with_review(reviews, row.id, review)
         _write(path, as_yaml(reviews))
         _raise_versions(copy, sheet.language, changed)
         if (copy / INDEX).is_file():
@@ -151,16 +152,15 @@ def _write(path: Path, text: str) -> None:
     write_whole(path, text.encode())
 
 
-def _edit(path: Path, decision: Decision) -> None:
-    string = decision.string
+def _edit(path: Path, string: String, text: str) -> None:
     try:
-        _write(path, replaced(_text(path), string.keys, decision.text))
+        _write(path, replaced(_text(path), string.keys, text))
     except NotEditableError as e:
         where = f"{string.path}, {e}: {string.id} is written in a form that cannot be edited"
         raise UserError(where, "change it by hand to plain text, quotes or a block with |") from None
 
 
-def _label_errors(root: Path, copy: Path, language: str, changed: list[Decision], where: str) -> Iterator[UserError]:
+def _label_errors(root: Path, copy: Path, language: str, changed: list[SheetRow], where: str) -> Iterator[UserError]:
     """Yields label words that could be distinguished in an answer before, and no longer can."""
     for spec in templated(copy):
         if not spec.labels or language not in prompt_languages(spec):
@@ -169,18 +169,18 @@ def _label_errors(root: Path, copy: Path, language: str, changed: list[Decision]
             label_faults(load_prompts(load_task(spec.name, of / "tasks"), language)) for of in (root, copy)
         )
         for words in sorted(after.keys() - before.keys()):
-            rows = [d.row.number for d in changed if any(d.text in word for word in words)]
+            rows = [row.number for row in changed if any(row.new in word for word in words)]
             cell = f"{where}, row {', '.join(map(str, rows))}, column new text"
             yield UserError(f"{cell}: {after[words]} ({spec.name})", "choose another word")
 
 
-def _raise_versions(root: Path, language: str, changed: list[Decision]) -> None:
+def _raise_versions(root: Path, language: str, changed: list[SheetRow]) -> None:
     """Raises the versions of the tasks whose prompts say something else now, and says so in the changelog.
 
     Raises:
         UserError: if the changelog has no place for it.
     """
-    ids = {decision.string.id for decision in changed}
+    ids = {row.id for row in changed}
     users = [s for s in strings(root, language).values() if s.id in ids or ids & {*s.references}]
     homes = {load_task(s.task, root / "tasks").prompts_folder for s in users if not s.is_word}
     tasks = [spec for spec in templated(root) if spec.prompts_folder in homes and language in prompt_languages(spec)]
