@@ -57,12 +57,7 @@ class CometScorer(Scorer):
 
 
 def opened(folders: Sequence[Path], options: Any) -> Callable[[RunFolder], CometScorer] | None:
-    """Returns what makes the scorer of a run, with the model loaded; None for a dry run, of which it says the size.
-
-    Args:
-        folders: the run folders.
-        options: those of `afrieval score`.
-    """
+    """Returns what makes the scorer of a run, with the model loaded; None for a dry run, of which it says the size."""
     comet, name = options.comet, learned_name("comet_", options.comet.model)
     cells = {folder: _translations(RunFolder(folder), options.task.folder) for folder in folders}
     if options.dry_run:
