@@ -149,6 +149,7 @@ def _bounded(question: list[Any], seconds: float) -> Any:
 
 
 _compiled = lru_cache(1024)(ENVIRONMENT.from_string)
+_variables = lru_cache(4096)(lambda source: sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source))))
 
 
 def _answer(question: list[Any]) -> Any:
@@ -162,11 +163,6 @@ def _answer(question: list[Any]) -> Any:
         _check_length(length)
         parts.append(part)
     return checked("".join(parts))
-
-
-@lru_cache(4096)
-def _variables(source: str) -> tuple[str, ...]:
-    return tuple(sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(source))))
 
 
 LONGEST = 100_000  # characters of a template

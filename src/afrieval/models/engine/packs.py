@@ -48,26 +48,20 @@ class Packs:
 
     def rows(self, lm: EngineModel, longest: int) -> int:
         """Returns how many answers of at most `longest` tokens, prompts included, transformers generates at a time."""
-
-        def needed(longest: int, rows: int) -> Bytes:
-            return generated_bytes(lm, rows, longest, 1)
-
-        def bound(longest: int, rows: int) -> float:
-            return at_most(lm, 0, rows * longest, longest)
-
-        return self._halved(lm, lm.max_batch_size, 1, "rows", (longest,), bound, needed)
+        return self._halved(
+            lm, lm.max_batch_size, 1, "rows", (longest,),
+            bound=lambda longest, rows: at_most(lm, 0, rows * longest, longest),
+            needed=lambda longest, rows: generated_bytes(lm, rows, longest, 1),
+        )  # fmt: skip
 
     def slots(self, lm: EngineModel, shared: int, room: int) -> int:
         """Returns how many answers to generate side by side, given how many tokens are shared, and each one's own."""
-
-        def needed(shared: int, room: int, slots: int) -> Bytes:
-            return slots_bytes(lm, shared, slots, room, SMALLEST)
-
-        def bound(shared: int, room: int, slots: int) -> float:
-            return at_most(lm, shared + slots * room, max(slots, SMALLEST))
-
         most = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
-        return self._halved(lm, most, 1, "slots", (shared, room), bound, needed)
+        return self._halved(
+            lm, most, 1, "slots", (shared, room),
+            bound=lambda shared, room, slots: at_most(lm, shared + slots * room, max(slots, SMALLEST)),
+            needed=lambda shared, room, slots: slots_bytes(lm, shared, slots, room, SMALLEST),
+        )  # fmt: skip
 
     def _halved(
         self,

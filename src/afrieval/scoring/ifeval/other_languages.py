@@ -96,16 +96,6 @@ def _letter_frequency(letter: str, let_frequency: int, let_relation: str) -> Che
     return counted(lambda text: _parts(text, letter), let_frequency, let_relation)
 
 
-def _first_word(num_paragraphs: int, nth_paragraph: int, first_word: str) -> Checker:
-    def follows(text: str) -> bool:
-        paragraphs = [part for part in text.split("\n\n") if part.strip()]
-        return len(paragraphs) == num_paragraphs and _spaced(paragraphs[nth_paragraph - 1]).startswith(
-            _spaced(first_word)
-        )
-
-    return follows
-
-
 # Instructions to what makes a checker of their arguments, which have the names that rows have.
 _CHECKERS: Mapping[str, Callable[..., Checker]] = {
     "keywords:existence": lambda keywords: lambda text: all(_parts(text, word) for word in keywords),
@@ -117,7 +107,12 @@ _CHECKERS: Mapping[str, Callable[..., Checker]] = {
     ),
     "keywords:letter_frequency": _letter_frequency,
     "length_constraints:number_words": lambda num_words, relation: counted(count_words, num_words, relation),
-    "length_constraints:nth_paragraph_first_word": _first_word,
+    "length_constraints:nth_paragraph_first_word": lambda num_paragraphs, nth_paragraph, first_word: (
+        lambda text: (
+            len(paragraphs := [part for part in text.split("\n\n") if part.strip()]) == num_paragraphs
+            and _spaced(paragraphs[nth_paragraph - 1]).startswith(_spaced(first_word))
+        )
+    ),
     "change_case:capital_word_frequency": lambda capital_frequency, capital_relation: counted(
         lambda text: sum(map(str.isupper, _HYPHENATED.findall(_apostrophes(text)))), capital_frequency, capital_relation
     ),

@@ -1,4 +1,4 @@
-"""Rows with complete prompts, as in Meta's published evaluations: completed from another data set, and as documents."""
+"""Rows with complete prompts, as in published evaluations: completed from another data set, and as documents."""
 
 import ast
 import json
@@ -156,9 +156,9 @@ def first_turn(text: str) -> str | None:
 
     `{"dialog": [{"body": "Write ...", "role": "user", "media": null}]}`. It is parsed as data and never executed.
     """
-    for parse in (_json, _python):
+    for as_json in (str, _literal_as_json):
         try:
-            body = parse(text)["dialog"][0]["body"]
+            body = json.loads(as_json(text), strict=False)["dialog"][0]["body"]
         except (ValueError, SyntaxError, KeyError, IndexError, TypeError, RecursionError, MemoryError):
             continue
         if isinstance(body, str):
@@ -166,19 +166,13 @@ def first_turn(text: str) -> str | None:
     return None
 
 
-def _json(text: str) -> Any:
-    return json.loads(text, strict=False)
-
-
-def _python(text: str) -> Any:
-    """Parses a Python literal, which may contain JSON's null, true and false.
+def _literal_as_json(text: str) -> str:
+    """Returns a Python literal, which may contain JSON's null, true and false, as JSON.
 
     Only its strings are given to Python's parser, one by one: it takes minutes for some texts that are not literals.
     """
     if len(text) > LONGEST:
         raise ValueError("the dialog is too long")
-    return _json(
-        _TEXT_OR_WORD.sub(
-            lambda match: _WORDS[match["word"]] if match["word"] else json.dumps(ast.literal_eval(match["text"])), text
-        )
+    return _TEXT_OR_WORD.sub(
+        lambda match: _WORDS[match["word"]] if match["word"] else json.dumps(ast.literal_eval(match["text"])), text
     )

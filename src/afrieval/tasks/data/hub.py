@@ -142,14 +142,6 @@ def _check_may_download(repository: str) -> None:
         raise NotCachedError(f"{repository} is not, or not completely, in the hub's cache", hint)
 
 
-def _unreachable(repository: str, error: Exception) -> UserError:
-    offline = "; HF_HUB_OFFLINE is set" if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0") else ""
-    return UserError(
-        f"{repository} is not in the hub's cache, and the hub cannot be reached ({type(error).__name__})",
-        f"download it with `afrieval prefetch` where there is a network, or give --data.source FOLDER{offline}",
-    )
-
-
 def _explain(repository: str, revision: str, error: Exception) -> Exception:
     from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
@@ -165,5 +157,9 @@ def _explain(repository: str, revision: str, error: Exception) -> Exception:
         where = error.filename or "the hub's cache"
         return UserError(f"{where} cannot be written: {error.strerror}", f"{CURES[error.errno]} (HF_HOME)")
     if isinstance(error, OSError) or type(error).__module__.split(".")[0].startswith("http"):
-        return _unreachable(repository, error)
+        offline = "; HF_HUB_OFFLINE is set" if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0") else ""
+        return UserError(
+            f"{repository} is not in the hub's cache, and the hub cannot be reached ({type(error).__name__})",
+            f"download it with `afrieval prefetch` where there is a network, or give --data.source FOLDER{offline}",
+        )
     return error

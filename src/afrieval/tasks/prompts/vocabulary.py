@@ -84,9 +84,7 @@ def read_once(form: type[T], path: Path) -> T:
     return content
 
 
-@lru_cache(512)
-def _parsed(form: Any, path: Path, changed: int) -> Any:
-    return read_as(form, path)
+_parsed = lru_cache(512)(lambda form, path, changed: read_as(form, path))
 
 
 def with_words(file: YamlFile, tasks: Path) -> YamlFile:
