@@ -11,6 +11,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval._util.terminal import note, say
+from afrieval.addons.llama.evaluations import GROUPS
 from afrieval.addons.llama.llama_options import LlamaCommand
 from afrieval.addons.llama.recipe import Recipe, read_recipe, settings, with_backend
 from afrieval.config.arguments import read_given
@@ -20,7 +21,6 @@ from afrieval.exchange.lm_eval_export import definitions, write_definitions
 from afrieval.models.backends.vllm import check_gpus
 from afrieval.models.processes import joined
 from afrieval.models.registry import backend_of
-from afrieval.tasks.declaration.meta import GROUPS
 from afrieval.tasks.declaration.selection import chosen_tasks
 from afrieval.tools.run_and_show import run
 
