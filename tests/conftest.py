@@ -94,6 +94,11 @@ class Outcome(NamedTuple):
     out: str
     err: str
 
+    def ok(self) -> "Outcome":
+        """Asserts that it succeeded."""
+        assert self.code == 0, self.out + self.err
+        return self
+
 
 Cli = Callable[..., Outcome]
 Refusal = Callable[..., str]
@@ -236,6 +241,13 @@ def content(*folders: Path | str) -> dict[str, bytes]:
     """Returns what files in folders hold; the lock of a run is none of them."""
     paths = [path for folder in folders for path in Path(folder).iterdir() if path.is_file() and path.name != ".lock"]
     return {path.name if len(folders) == 1 else str(path): path.read_bytes() for path in paths}
+
+
+def put(path: Path, text: str) -> Path:
+    """Writes a text file, and the folders that it needs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def csv_rows(path: Path) -> list[dict[str, str]]:

@@ -1,15 +1,12 @@
 """Published tables: what is read, AfroBench's average, best and mean over prompts, and what is no table."""
 
 import re
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.analysis.cells import scored
 from tests.conftest import REAL_DATA
 from tests.results.test_derived import DECLARED
@@ -17,7 +14,6 @@ from tests.results.test_derived import DECLARED
 from afrieval._util.errors import UserError
 from afrieval.analysis.published import (
     OverPrompts,
-    agreement,
     check_published,
     differing,
     over_prompts,
@@ -326,23 +322,3 @@ def test_scores_of_groups() -> None:
     assert LLAMA.score({}) == 0.65 and LLAMA.score({"category": "STEM"}) == 0.558
     assert LLAMA.score({"category": "STEM", "subcategory": "math"}) == 0.444
     assert published_scores("mmlu")["Llama-2-7B"].score({"subcategory": "math"}) is None
-
-
-PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=80)
-
-
-@settings(max_examples=30)
-@given(PAIRS)
-def test_the_counts_add_up_and_swapping_mirrors_them(pairs: list[tuple[bool, bool]]) -> None:
-    ours, published = (np.array([float(pair[side]) for pair in pairs]) for side in (0, 1))
-    found, swapped = agreement(ours, published), agreement(published, ours)
-    counted = Counter(pairs)
-    by_hand = [counted[kind] for kind in ((True, True), (True, False), (False, True), (False, False))]
-    counts = ("both_right", "only_here", "only_published", "both_wrong")
-    assert [found[name] for name in counts] == by_hand and found["n"] == len(pairs)
-    assert [swapped[name] for name in counts] == [by_hand[at] for at in (0, 2, 1, 3)]
-    assert found["agreement"] == swapped["agreement"] == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
-    assert found["p"] == swapped["p"]
-    scores = ("score", "published_score")
-    assert [found[name] for name in scores] == [swapped[name] for name in reversed(scores)]
-    assert [found[name] for name in scores] == pytest.approx([ours.mean(), published.mean()])

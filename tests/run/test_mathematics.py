@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli, read_config
+from tests.conftest import Cli, put, read_config
 from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval.config.settings import RunConfig
@@ -49,8 +49,7 @@ def test_direct_and_worked_examples(run_demo: Cli, tmp_path: Path) -> None:
     words = ("--eval.num_fewshot", 2, "--eval.limit", 1, "--eval.max_gen_toks", 4)
     shown = {}
     for task in ("afrimgsm", "afrimgsm_cot"):
-        done = run_demo(*SOME, *words, "--task.task_name", task, "--run_dir", tmp_path / task)
-        assert done.code == 0, done.err
+        run_demo(*SOME, *words, "--task.task_name", task, "--run_dir", tmp_path / task).ok()
         (sample,) = stored(tmp_path / task)
         shown[task] = sample["arguments"][0][0], sample["fewshot_ids"]
     direct, worked = shown["afrimgsm"][0], shown["afrimgsm_cot"][0]
@@ -95,16 +94,14 @@ def test_without_worked_solutions_the_questions_tell_the_room(
     lm: LanguageModel, tmp_path: Path, small_tasks: Path
 ) -> None:
     folder = tmp_path / "masakhane/afrimgsm/data/yor"
-    folder.mkdir(parents=True)
-    (folder / "test.tsv").write_text("question\tanswer\nAbc?\t2,125\nÀ?\t3\n", encoding="utf-8")
+    put(folder / "test.tsv", "question\tanswer\nAbc?\t2,125\nÀ?\t3\n")
     words = ("--data.source", tmp_path, "--task.folder", small_tasks)
     assert generation(cell(*words), lm).max_tokens == 2 * 5 + 32
 
 
 def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path) -> None:
     model = tiny_llama(tmp_path / "model", max_length=600)
-    done = run_demo(*SOME, "--task.task_name", "afrimgsm_cot", "--eval.limit", 1, "--model.model_name", model)
-    assert done.code == 0, done.err
+    run_demo(*SOME, "--task.task_name", "afrimgsm_cot", "--eval.limit", 1, "--model.model_name", model).ok()
     assert stored(tmp_path / "run")[0]["arguments"][0][1]["max_gen_toks"] == 300
     words: tuple[object, ...] = (
         "--task.task_name",
@@ -183,8 +180,7 @@ def test_a_chat_is_asked_for_reasoning_in_its_own_turn(run_demo: Cli, tmp_path: 
 def test_a_missing_few_shot_file_is_no_missing_data(run_demo: Cli, tmp_path: Path, small_tasks: Path) -> None:
     for code in ("yor", "hau"):
         folder = tmp_path / "masakhane/afrimgsm/data" / code
-        folder.mkdir(parents=True)
-        (folder / "test.tsv").write_text("question\tanswer\nAbc?\t5\n", encoding="utf-8")
+        put(folder / "test.tsv", "question\tanswer\nAbc?\t5\n")
     (folder / "dev.tsv").write_text("question\tanswer_number\nDef?\t6\n", encoding="utf-8")
     where = ("--data.source", tmp_path, "--task.folder", small_tasks)
     words = ("--task.task_name", "afrimgsm", *where, "--eval.num_fewshot", 1, "--task.prompts", 1)

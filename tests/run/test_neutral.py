@@ -24,8 +24,7 @@ Run = Callable[..., tuple[Path, list[Sample]]]
 @pytest.fixture
 def run(cli: Cli, tmp_path: Path) -> Run:
     def done(*words: str) -> tuple[Path, list[Sample]]:
-        finished = cli("run", *WORDS, "--run_dir", str(tmp_path / "run"), *words)
-        assert finished.code == 0, finished.err
+        cli("run", *WORDS, "--run_dir", str(tmp_path / "run"), *words).ok()
         (path,) = sample_files(tmp_path / "run")
         return tmp_path / "run", read_samples(path)
 

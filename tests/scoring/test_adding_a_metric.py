@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.conftest import ROOT, Cli
+from tests.conftest import ROOT, Cli, put
 
 from afrieval._util.registry import Registry, entries_of, module_of_file
 from afrieval.results.run_files import read_run, sample_files
@@ -52,8 +52,7 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     for name, text in texts.items():
         path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        put(path, text)
     module = module_of_file(tmp_path / "lowest.py", CODE["derived"])
     known: Registry[object] = derived.DERIVED  # type: ignore[assignment]
     monkeypatch.setitem(known, "lowest", entries_of(module, Derived)["lowest"])  # type: ignore[arg-type]

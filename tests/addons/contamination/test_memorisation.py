@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Cli, Outcome
+from tests.conftest import Cli, Outcome, put
 from tests.models.trained import learnt
 
 from afrieval.addons.contamination.findings import memorisation_tables
@@ -54,8 +54,7 @@ def text(row: Row) -> str:
 
 
 def write(path: Path, rows: list[Row]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    put(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 @pytest.fixture(scope="module")

@@ -185,8 +185,7 @@ def test_refusals_are_answers(server: Loopback, name: str) -> None:
 def test_refusals_are_counted_apart(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     server.fails = {n: (400, json.dumps(FILTER).encode()) for n in range(4)}
     server.text, server.message = None, {"refusal": "I cannot help with that."}
-    done = run_demo(*server.api_options, *WRITES)
-    assert done.code == 0, done.err
+    done = run_demo(*server.api_options, *WRITES).ok()
     for sample in samples(tmp_path / "run"):
         assert (sample["acc"], sample["unparsed"], sample["refused"]) == (0, 0, 1)
         assert sample["answer"] is None and not is_unparsed(sample) and sample["details"]["refused"]

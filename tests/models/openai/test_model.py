@@ -22,8 +22,7 @@ from afrieval.run.manifest import default_folder
 
 
 def test_a_chat_is_sent_and_its_answer_scored(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
-    done = run_demo(*server.api_options, *WRITES, "--eval.num_fewshot", 1)
-    assert done.code == 0, done.err
+    run_demo(*server.api_options, *WRITES, "--eval.num_fewshot", 1).ok()
     assert len(server.asked) == DOCUMENTS
     asked = server.asked[0]
     assert [message["role"] for message in asked["messages"]] == ["system", "user", "assistant", "user"]
@@ -104,8 +103,7 @@ ASKED: dict[str, tuple[tuple[object, ...], int]] = {
 def test_all_requests_are_counted(harness: Run, tmp_path: Path, server: Loopback, name: str) -> None:
     words, requests = ASKED[name]
     _, server.usage = server.options, TEN_AND_ONE
-    done = harness(*server.api_options, *words, "--task.harness_tasks", name)
-    assert done.code == 0, done.err
+    harness(*server.api_options, *words, "--task.harness_tasks", name).ok()
     with (tmp_path / "run/usage.csv").open() as lines:
         (row,) = DictReader(lines)
     assert len(server.asked) == requests == int(row["requests"]) == int(row["completion_tokens"])

@@ -116,8 +116,7 @@ def test_refuses(harness: Run, tmp_path: Path, name: str) -> None:
 
 def test_preview_shows_what_the_run_asks(harness: Run, tmp_path: Path) -> None:
     words = ("--task.harness_tasks", "two_filters,mc_yor_1", "--eval.num_fewshot", 1)
-    shown = harness(*words, "--document", 2, command="preview")
-    assert shown.code == 0, shown.err
+    shown = harness(*words, "--document", 2, command="preview").ok()
     assert harness(*words, "--eval.limit", 3).code == 0
     for name in ("two_filters", "mc_yor_1"):
         sample = next(s for s in read_samples(sample_path(tmp_path / "run", name)) if s["doc_id"] == 2)

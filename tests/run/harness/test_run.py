@@ -208,8 +208,7 @@ def test_filters_read_answers_without_thinking(harness: Run, tmp_path: Path, end
         server.text = f"Why A?\nOr C?{end}\n\nB\nQuestion: A"
         words = ("--task.harness_tasks", "two_filters", "--eval.limit", 2, *server.api_options)
         known = ("--model.thinking_end", end) if end == "</so>" else ()
-        done = harness(*words, *known)
-        assert done.code == 0, done.err
+        harness(*words, *known).ok()
     for sample in read_samples(sample_path(tmp_path / "run", "two_filters")):
         assert sample["resps"] == [[f"Why A?\nOr C?{end}\n\nB"]] and "Why" not in str(sample["filtered_resps"])
         assert "B" in str(sample["filtered_resps"])

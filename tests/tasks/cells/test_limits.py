@@ -23,8 +23,7 @@ WORDS = ("--task.answer_form", "generate", "--task.languages", "yor,amh", "--tas
 
 
 def test_each_document_is_asked_once_and_unparsed_answers_are_counted(run_demo: Cli, tmp_path: Path) -> None:
-    done = run_demo(*WORDS, "--task.task_name", "afrixnli", "--eval.limit", 2, "--eval.write-out")
-    assert done.code == 0, done.err
+    done = run_demo(*WORDS, "--task.task_name", "afrixnli", "--eval.limit", 2, "--eval.write-out").ok()
     for path in sample_files(tmp_path / "run"):
         for sample in read_samples(path):
             ((context, options),) = sample["arguments"]
@@ -92,8 +91,7 @@ def test_encoder_decoders_generate_alike_in_any_batch(run_demo: Cli, tmp_path: P
     model = tiny_t5(tmp_path / "model", kind)
     words = ("--task.task_name", task, "--task.languages", "yor", "--task.prompts", 1, "--task.answer_form", "generate")
     limits = ("--eval.limit", 3, "--eval.batch_size", 3, "--eval.max_gen_toks", 12)
-    done = run_demo(*words, *limits, "--model.model_name", model)
-    assert done.code == 0, done.err
+    run_demo(*words, *limits, "--model.model_name", model).ok()
     lm: Any = load_model(ModelConfig(model_name=str(model)), EvalConfig())
     for sample in read_samples(sample_files(tmp_path / "run")[0]):
         tokens, mask = lm.tok_batch_encode([sample["arguments"][0][0]])
@@ -135,8 +133,7 @@ def test_scores_of_a_run_are_sacrebleus_on_the_stored_answers(
         return [GIVEN[i % len(GIVEN)] for i in range(len(requests))]
 
     monkeypatch.setattr("afrieval.models.backends.hf.HF.generate_until", write)
-    done = run_demo("--task.task_name", "flores_from_eng", "--task.languages", "swa", "--task.prompts", "1")
-    assert done.code == 0, done.err
+    run_demo("--task.task_name", "flores_from_eng", "--task.languages", "swa", "--task.prompts", "1").ok()
     (path,) = sample_files(tmp_path / "run")
     samples = read_samples(path)
     assert all(s["arguments"][0][1]["until"] == ["\n"] for s in samples)
@@ -172,8 +169,7 @@ def test_answers_at_their_limit_are_scored_counted_and_shown(
 
     monkeypatch.setattr("afrieval.models.backends.hf.HF.generate_until", write)
     words = ("--task.task_name", "afridocmt_from_eng", "--task.languages", "hau", "--task.prompts", "1,2")
-    done = run_demo(*words, "--eval.max_gen_toks", 900)
-    assert done.code == 0, done.err
+    done = run_demo(*words, "--eval.max_gen_toks", 900).ok()
     assert "  cut" in done.out and "cut: answers that ended at their limit of tokens" in " ".join(done.out.split())
     for path, starts in zip(sample_files(tmp_path / "run"), (["\nEnglish:"], ["\nYou are", "\nEnglish:"]), strict=True):
         samples = read_samples(path)

@@ -182,8 +182,7 @@ def test_finding_17_the_same_task_from_text_that_is_there(cli: Cli, tmp_path: Pa
     for name in ("test", "dev"):
         write_rows(tmp_path / f"data/masakhane/mafand/data/en-yor/{name}.json", rows)
     words = ("--task.task_name", "diacritics_mafand", "--data.source", tmp_path / "data", "--task.prompts", 1)
-    done = cli("run", *words, "--model.model_name", "demo", "--eval.num_fewshot", 1, "--run_dir", tmp_path / "run")
-    assert done.code == 0, done.err
+    cli("run", *words, "--model.model_name", "demo", "--eval.num_fewshot", 1, "--run_dir", tmp_path / "run").ok()
     (path,) = sample_files(tmp_path / "run")
     samples = read_samples(path)
     assert [s["target"] for s in samples] == ["Ó dára.", "Ẹ káàbọ̀.", None, "Ọjọ́ ti lọ."]

@@ -18,6 +18,7 @@ from afrieval._util.resources import here_or_shipped
 from afrieval._util.schema import CLOSED, Positive
 from afrieval._util.terminal import note, say
 from afrieval._util.yaml_files import read_as
+from afrieval.addons.llama.evaluations import GROUPS
 from afrieval.addons.llama.llama_options import LlamaCommand
 from afrieval.config.arguments import read_given
 from afrieval.config.files import Settings, run_config
@@ -26,7 +27,6 @@ from afrieval.exchange.lm_eval_export import definitions, write_definitions
 from afrieval.models.backends.vllm import check_gpus
 from afrieval.models.processes import joined
 from afrieval.models.registry import backend_of
-from afrieval.tasks.declaration.meta import GROUPS
 from afrieval.tasks.declaration.selection import chosen_tasks
 from afrieval.tools.run_and_show import run
 
