@@ -139,9 +139,9 @@ def rows_of(cells: Sequence[CellScores]) -> list[ScoredRows]:
         for folder, of_run in grouped(cells, lambda cell: cell.folder).items()
     }
     usual: dict[tuple[str, str], object] = {}
-    for place, of_place in grouped(cells, lambda cell: (cell.task, cell.language)).items():
-        of_data = grouped((cell for cell in of_place if not cell.own_rows), data_of)
-        usual[place] = max(
+    for test_set, run_cells in grouped(cells, lambda cell: (cell.task, cell.language)).items():
+        of_data = grouped((cell for cell in run_cells if not cell.own_rows), data_of)
+        usual[test_set] = max(
             of_data,
             key=lambda data: (len({c.model for c in of_data[data]}), max(c.rows for c in of_data[data]), str(data)),
             default=None,

@@ -66,10 +66,6 @@ def _choices(line: Sample) -> list[str] | None:
     return [str(choice) for choice in choices] if choices else None
 
 
-def _likelihoods(line: Sample) -> list[float] | None:
-    return list(map(float, log_likelihoods(line))) or None
-
-
 DOCUMENT = [
     OF_LINES["ids"],
     SampleColumn("sample_rank", "whole", "place in the order of samples, if the run has a sample", _get("sample_rank")),
@@ -88,7 +84,9 @@ DOCUMENT = [
             list(map(str, continuations(line))) if line.get("arguments") and generated_text(line) is None else None
         ),
     ),
-    SampleColumn("likelihoods", "numbers", "their log-likelihoods", _likelihoods),
+    SampleColumn(
+        "likelihoods", "numbers", "their log-likelihoods", lambda line: list(map(float, log_likelihoods(line))) or None
+    ),
     SampleColumn("output", "text", "generated text", generated_text),
     SampleColumn("answer", "text", "answer that was extracted from it; of choices the number, from 0", _text("answer")),
     SampleColumn(
