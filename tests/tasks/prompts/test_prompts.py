@@ -12,7 +12,7 @@ from tests.conftest import put
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.extract.number import read_number
-from afrieval.scoring.extract.strict import read_choice
+from afrieval.scoring.extract.phrase import read_choice
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import load_task
