@@ -8,6 +8,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import put
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.extract.number import read_number
@@ -35,8 +36,7 @@ PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"enta
 def own_prompts(folder: Path, prompts: dict[int, Any], language: str = "eng", **keys: Any) -> dict[int, Prompt]:
     """Returns the prompts of AfriXNLI, or AfriMGSM if they have a lead-in, in a file of the user's."""
     path = folder / f"prompts/{language}.yaml"
-    path.parent.mkdir()
-    path.write_text(yaml.safe_dump({"origin": "human", "prompts": prompts, **keys}))
+    put(path, yaml.safe_dump({"origin": "human", "prompts": prompts, **keys}))
     return load_prompts(replace(load_task("afrimgsm" if "lead_in" in keys else "afrixnli"), folder=folder), language)
 
 
