@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.analysis.cells import scored
-from tests.conftest import REAL_DATA
+from tests.conftest import REAL_DATA, put
 from tests.results.test_derived import DECLARED
 
 from afrieval._util.errors import UserError
@@ -248,8 +248,7 @@ def test_tasks_and_languages_have_the_suite_s_names(tmp_path: Path) -> None:
 def test_two_tables_with_the_same_score_are_refused(tmp_path: Path) -> None:
     """Else it would count twice in the mean over prompts."""
     for name, score in (("a", 50), ("b", 90)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "afrixnli-0shot.csv").write_text(f"model,prompt,yor\nx,prompt_1,{score}\n")
+        put(tmp_path / name / "afrixnli-0shot.csv", f"model,prompt,yor\nx,prompt_1,{score}\n")
     one, other = (tmp_path / name / "afrixnli-0shot.csv" for name in "ab")
     assert len(read_inputs([one, one]).published) == 1
     with pytest.raises(UserError, match="both have a score of x, afrixnli, yor, prompt 1"):

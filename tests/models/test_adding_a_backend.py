@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import ROOT, Cli, put
+from tests.conftest import ROOT, Cli, only_samples, put
 
 from afrieval.models.registry import BACKENDS
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
 
 PAGE = (ROOT / "docs/adding-a-backend.md").read_text(encoding="utf-8")
 (CODE,) = re.findall(r"^`echo_backend.py`:\n\n```python\n(.*?)```", PAGE, re.M | re.S)
@@ -39,8 +37,7 @@ def words(folder: Path, *further: str) -> list[str]:
 @pytest.mark.usefixtures("package")
 def test_a_run(cli: Cli, tmp_path: Path) -> None:
     cli(*words(tmp_path / "run")).ok()
-    (path,) = sample_files(tmp_path / "run")
-    for sample in read_samples(path):
+    for sample in only_samples(tmp_path / "run"):
         assert sample["resps"] == [[sample["arguments"][0][0].splitlines()[-1]]]
     refused = cli(*words(tmp_path / "other", "--model.device", "cpu"))
     assert "model.device ('cpu') is not supported by echo" in refused.err

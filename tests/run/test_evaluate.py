@@ -1,6 +1,5 @@
 """Runs on the sample rows: right numbers, whole files, nothing done twice, nothing lost."""
 
-import csv
 import json
 import shutil
 from collections.abc import Callable
@@ -9,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.conftest import Cli, put
+from tests.conftest import Cli, csv_rows, only_samples, put
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 
 from afrieval.models.demo import demo_folder
@@ -19,11 +18,6 @@ from afrieval.results.samples import read_samples
 
 def names(folder: Path) -> set[str]:
     return {p.stem.removeprefix("samples_") for p in sample_files(folder)}
-
-
-def summary(folder: Path) -> list[dict[str, str]]:
-    with (folder / "summary.csv").open() as file:
-        return list(csv.DictReader(file))
 
 
 def slow_loglikelihood(lm: tuple[Any, Any], context: str, continuation: str) -> float:
@@ -89,7 +83,7 @@ def test_the_row_without_gold_is_stored_marked_and_counted(run_demo: Cli, tmp_pa
     samples = read_samples(sample_path(folder, "afrimmlu_hau_eng_1"))
     assert [s["doc_id"] for s in samples] == list(range(8))
     assert samples[7]["defect"] and samples[7]["resps"] == [] and "acc" not in samples[7]
-    (row,) = summary(folder)
+    (row,) = csv_rows(folder / "summary.csv")
     assert (row["n"], row["n_defect"]) == ("7", "1")
     assert float(row["score"]) == pytest.approx(sum(s["acc"] for s in samples[:7]) / 7)
 
@@ -233,7 +227,7 @@ def test_an_encoder_decoder_runs(run_demo: Cli, tmp_path: Path) -> None:
     done = run_demo("--model.model_name", folder, *some, "--eval.num_fewshot", 1)
     assert done.code == 0 and "WARNING" not in done.err
     model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    for sample in read_samples(sample_files(tmp_path / "run")[0]):
+    for sample in only_samples(tmp_path / "run"):
         for (context, continuation), ((value, _, tokens),) in zip(sample["arguments"], sample["resps"], strict=True):
             labels = tokenizer(continuation, return_tensors="pt", add_special_tokens=False).input_ids
             with torch.no_grad():

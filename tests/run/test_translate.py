@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli, read_config
+from tests.conftest import Cli, only_samples, read_config
 
 from afrieval.languages import ENGLISH
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.declaration.spec import load_task
@@ -50,8 +48,7 @@ def test_examples_are_the_english_ones_of_the_task(run_demo: Cli, tmp_path: Path
     for language, variant in (("hau", "translate"), ("eng", "direct")):
         words = ("--task.languages", language, "--task.variant", variant, "--run_dir", tmp_path / variant)
         run_demo(*shots, *words).ok()
-        (path,) = sample_files(tmp_path / variant)
-        shown[variant] = read_samples(path)[0]
+        shown[variant] = only_samples(tmp_path / variant)[0]
     translated, english = shown["translate"], shown["direct"]
     assert translated["arguments"] == english["arguments"] and translated["fewshot_ids"] == english["fewshot_ids"]
     assert (translated["task"], translated["language"]) == ("afrimmlu_translate", "hau")

@@ -13,8 +13,7 @@ from tests.conftest import ROOT, Cli
 from tests.harness_yaml import lm_eval_without_its_tasks
 
 from afrieval._util.errors import UserError
-from afrieval.addons.llama.llama_command import LOGGERS, lm_eval_command
-from afrieval.addons.llama.recipe import Recipe, read_recipe, settings
+from afrieval.addons.llama.llama_command import LOGGERS, Recipe, lm_eval_command, read_recipe, settings
 from afrieval.config.files import run_config
 from afrieval.config.settings import RunConfig
 from afrieval.results.run_files import sample_files

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli, Refusal
+from tests.conftest import Cli, Refusal, put
 
 FORMS = ("csv", "parquet", "every-eval-ever", "harness-results", "huggingface-eval-yaml")
 
@@ -59,8 +59,7 @@ def test_a_damaged_sample_file_leaves_no_half_table(refusal: Refusal, run: Path,
 
 def test_a_form_of_another_package(run: Path, tmp_path: Path) -> None:
     package = tmp_path / "mine-1.dist-info"
-    package.mkdir()
-    (package / "METADATA").write_text("Name: mine\nVersion: 1\n")
+    put(package / "METADATA", "Name: mine\nVersion: 1\n")
     (package / "entry_points.txt").write_text("[afrieval.exporters]\nours = mine:write\n")
     (tmp_path / "mine.py").write_text(
         "def write(runs, folder, references):\n"

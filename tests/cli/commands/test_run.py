@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from tests.cells import FakeCell
-from tests.conftest import ROOT, Cli, read_config
+from tests.conftest import ROOT, Cli, only_samples, read_config
 
 from afrieval.results.cell_key import CellKey
-from afrieval.results.run_files import read_run, sample_files
-from afrieval.results.samples import read_samples
+from afrieval.results.run_files import read_run
 from afrieval.run.manifest import default_folder
 from afrieval.run.session import plan
 from afrieval.tasks.cells.task_cell import TaskCell
@@ -138,8 +137,7 @@ def test_belebele_says_where_its_examples_come_from_and_keeps_passages_apart(
     done = run_demo(*words, "--eval.num_fewshot", 4).ok()
     assert "belebele: letter, 4-shot" in done.out
     assert "Examples come from the test split itself" in " ".join(done.out.split())
-    (path,) = sample_files(tmp_path / "run")
-    for sample in read_samples(path):
+    for sample in only_samples(tmp_path / "run"):
         assert {i // 4 for i in sample["fewshot_ids"]} == {1 - sample["doc_id"] // 4}
     assert "only 4 examples are usable" in run_demo(*words, "--eval.num_fewshot", 5, "--run_dir", tmp_path / "five").err
 

@@ -1,6 +1,5 @@
 """The harness runs our tasks by name, from Python and from files, with the scores of our own runs."""
 
-import csv
 import hashlib
 import json
 import shutil
@@ -13,7 +12,7 @@ import lm_eval
 import pytest
 from lm_eval.models.huggingface import HFLM
 from lm_eval.tasks import TaskManager
-from tests.conftest import Cli
+from tests.conftest import Cli, csv_rows, only_samples
 from tests.harness_yaml import lm_eval_without_its_tasks
 from tests.models.tiny import CHAT, tiny_llama
 from tests.scoring.kinds import KINDS, TEXTS, write_task
@@ -157,7 +156,7 @@ def test_a_chat_is_the_same_by_name(cli: Cli, tmp_path: Path, monkeypatch: pytes
     words = ("--task.task_name", "afrimgsm", "--task.languages", "swa", "--task.prompts", 1, "--eval.limit", 1)
     own = ("--model.chat_template", "--eval.num_fewshot", 1, "--data.source", "samples", "--run_dir", tmp_path / "run")
     assert cli("run", "--model.model_name", model, *words, *own).code == 0
-    (expected,) = read_samples(sample_files(tmp_path / "run")[0])
+    (expected,) = only_samples(tmp_path / "run")
     results = lm_eval.simple_evaluate(
         model="hf", model_args={"pretrained": str(model)}, device="cpu", batch_size=8, bootstrap_iters=0, limit=1,
         tasks=["afrimgsm_swa_eng_1"], task_manager=exported(), apply_chat_template=True, num_fewshot=1,
@@ -198,8 +197,7 @@ def test_scores_are_those_of_a_run(cli: Cli, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(HFLM, "generate_until", write)
     where = ("--task.folder", tmp_path / "tasks", "--data.source", "samples", "--run_dir", tmp_path / "run")
     cli("run", "--model.model_name", "demo", "--task.task_name", kind, "--eval.num_fewshot", 1, *where).ok()
-    with (tmp_path / "run/summary.csv").open(encoding="utf-8") as file:
-        (row,) = csv.DictReader(file)
+    (row,) = csv_rows(tmp_path / "run/summary.csv")
     config = replace(RunConfig(), data=DataConfig("samples"), task=TaskConfig(folder=str(tmp_path / "tasks")))
     results = lm_eval.simple_evaluate(
         model="hf",

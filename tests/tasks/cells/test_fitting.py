@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.conftest import Cli, put, read_config
+from tests.conftest import Cli, only_samples, put, read_config
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 from tests.tasks.small_task import declaration, write_declaration
 from transformers import AutoTokenizer
 
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import Sample, read_samples
+from afrieval.results.samples import Sample
 from afrieval.tasks.cells.limits import cut, cutting, longest
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.data.document import Document
@@ -53,8 +52,7 @@ def elsewhere(words: list[str]) -> list[str]:
 def run(cli: Cli, words: list[str], folder: Path, model: Path, *more: object) -> tuple[list[Sample], Any]:
     done = cli("run", *words, "--model.model_name", model, *more).ok()
     assert "lose their beginning" not in done.err, "the backend has cut prompts"
-    (path,) = sample_files(folder / "run")
-    return read_samples(path), done
+    return only_samples(folder / "run"), done
 
 
 @pytest.mark.parametrize(("form", "shots", "chat"), [("text", 0, False), ("text", 2, True), ("generate", 2, False)])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
-from tests.conftest import Cli
+from tests.conftest import Cli, csv_rows, only_samples
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 from tests.scoring.kinds import KINDS, write_task
 
@@ -29,8 +29,7 @@ def test_each_document_is_asked_once_and_unparsed_answers_are_counted(run_demo: 
             ((context, options),) = sample["arguments"]
             assert context.endswith("Answer:") and options["until"] == ["\n\n"] and not options["do_sample"]
             assert (sample["acc"], sample["unparsed"]) == (0.0, 1.0), "a random model writes no label"
-    with (tmp_path / "run/summary.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(tmp_path / "run/summary.csv")
     assert [r["unparsed"] for r in rows] == ["1.0"] * len(rows) and "acc_norm" not in rows[0]
     assert "A random guess scores 33.3%" in " ".join(done.out.split()) and "  unparsed\n" in done.out
 
@@ -44,8 +43,7 @@ def test_what_a_model_writes_is_scored(run_demo: Cli, tmp_path: Path, monkeypatc
 
     monkeypatch.setattr("afrieval.models.backends.hf.HF.generate_until", write)
     assert run_demo(*WORDS, "--task.languages", "yor").code == 0
-    (path,) = sample_files(tmp_path / "run")
-    samples = read_samples(path)
+    samples = only_samples(tmp_path / "run")
     assert {s["doc_id"] % 3 for s in samples if s["target"] == "C"} & {0, 1}, "some answer is right"
     for sample in samples:
         unparsed = sample["doc_id"] % 3 == 2
@@ -134,8 +132,7 @@ def test_scores_of_a_run_are_sacrebleus_on_the_stored_answers(
 
     monkeypatch.setattr("afrieval.models.backends.hf.HF.generate_until", write)
     run_demo("--task.task_name", "flores_from_eng", "--task.languages", "swa", "--task.prompts", "1").ok()
-    (path,) = sample_files(tmp_path / "run")
-    samples = read_samples(path)
+    samples = only_samples(tmp_path / "run")
     assert all(s["arguments"][0][1]["until"] == ["\n"] for s in samples)
     assert all(s["arguments"][0][0].endswith("\nSwahili:") for s in samples)
     given, right = [s["filtered_resps"][0] for s in samples], [s["target"] for s in samples]

@@ -1,6 +1,7 @@
 """Shares of a run become one run folder, whatever order they come in and wherever a merge is stopped."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,20 +17,13 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.tools.jobs import shares as shares_module
 from afrieval.tools.jobs.shares import begin_share, merge, remove_share
 
-WORDS = (
-    *("run", "--model.model_name", "demo", "--task.task_name", "afrixnli", "--task.languages", "yor,hau"),
-    *("--task.prompts", "1,2", "--eval.limit", "2", "--data.source", "samples"),
-)
+WORDS = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompts", "1,2", "--eval.limit", "2")
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(demo_run: Callable[..., Path]) -> Path:
     """Returns a run folder of four cells."""
-    from afrieval.cli.main import main
-
-    folder = tmp_path_factory.mktemp("merge") / "whole"
-    assert main([*WORDS, "--run_dir", str(folder)]) == 0
-    return folder
+    return demo_run(*WORDS)
 
 
 def shares_of(whole: Path, cells: list[set[str]], place: Path) -> list[Path]:
@@ -122,12 +116,12 @@ def test_an_answer_that_replaced_another_is_kept(tmp_path: Path) -> None:
         assert target.read_text() == '["b", " 1"]\n["a", [-1.0, true, 2]]\n'
 
 
-def test_shares_of_a_run_are_the_run_of_one_process(whole: Path, tmp_path: Path, cli: Cli) -> None:
+def test_shares_of_a_run_are_the_run_of_one_process(whole: Path, tmp_path: Path, run_demo: Cli) -> None:
     run = tmp_path / "run"
-    first = cli(*WORDS, "--run_dir", str(run), "--share", "3/3")
+    first = run_demo(*WORDS, "--share", "3/3")
     assert "of 4 cells are stored" in first.err and not (run / "summary.csv").exists() and "Run folder" not in first.out
-    cli(*WORDS, "--run_dir", str(run), "--share", "2/2")  # somebody divides the run in another way
-    last = cli(*WORDS, "--run_dir", str(run), "--share", "1/2")
+    run_demo(*WORDS, "--share", "2/2")  # somebody divides the run in another way
+    last = run_demo(*WORDS, "--share", "1/2")
     assert "all 4 cells are stored" in last.err and "Run folder" in last.out
     assert content(run) == content(whole)
     assert not (run / "shares").exists()
