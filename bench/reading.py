@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from afrieval.scoring.extract.choice import named_choice
 from afrieval.scoring.extract.number import read_number
-from afrieval.scoring.extract.strict import read_choice
+from afrieval.scoring.extract.phrase import read_choice
 
 LETTERS, ANSWER_IS = "ABCDEFGHIJ", ["Answer:", "Correct answer:", "The answer is"]
 RELATIONS = ["Entailment", "Neutral", "Contradiction"]

@@ -9,12 +9,12 @@ from site_markdown import facts, fenced, page, plain, table, toctree
 
 from afrieval._util.grouping import ranges
 from afrieval._util.yaml_files import read_map_file
+from afrieval.addons.llama.evaluations import PUBLISHED
 from afrieval.config.files import shipped_suites
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.results.cell_scores import ACCURACY
 from afrieval.tasks.data.baselines import stored_baselines
 from afrieval.tasks.declaration.known_facts import known_defects, published_metric, published_scores
-from afrieval.tasks.declaration.meta import PUBLISHED
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
 from afrieval.tasks.prompts.prompts import Prompt, load_prompts, prompt_languages
 from afrieval.tools.catalogue import KINDS, task_tables

@@ -23,6 +23,8 @@ from afrieval.config.arguments import read_given
 from afrieval.config.files import run_config
 from afrieval.config.options import RunOptions
 from afrieval.config.settings import RunConfig
+from afrieval.results.run_files import sample_files
+from afrieval.results.samples import Sample, read_samples
 from afrieval.tasks.declaration.spec import load_task, task_names
 
 pytest_plugins = ["tests.harness_collection", "tests.faults.summary"]
@@ -93,6 +95,11 @@ class Outcome(NamedTuple):
     code: int
     out: str
     err: str
+
+    def ok(self) -> "Outcome":
+        """Asserts that it succeeded."""
+        assert self.code == 0, self.out + self.err
+        return self
 
 
 Cli = Callable[..., Outcome]
@@ -236,6 +243,19 @@ def content(*folders: Path | str) -> dict[str, bytes]:
     """Returns what files in folders hold; the lock of a run is none of them."""
     paths = [path for folder in folders for path in Path(folder).iterdir() if path.is_file() and path.name != ".lock"]
     return {path.name if len(folders) == 1 else str(path): path.read_bytes() for path in paths}
+
+
+def only_samples(folder: Path) -> list[Sample]:
+    """Returns the samples of a run's only cell."""
+    (path,) = sample_files(folder)
+    return read_samples(path)
+
+
+def put(path: Path, text: str) -> Path:
+    """Writes a text file, and the folders that it needs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def csv_rows(path: Path) -> list[dict[str, str]]:

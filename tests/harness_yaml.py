@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, put
 from tests.forks import Fork
 
 UTILS = '''
@@ -161,8 +161,7 @@ def _groups(choice: dict[str, Any]) -> Configs:
 
 def write_tasks(folder: Path, dataset_path: str = "org/rows") -> Path:
     """Writes a YAML file per task and group and returns the folder."""
-    folder.mkdir(parents=True)
-    (folder / "utils.py").write_text(UTILS)
+    put(folder / "utils.py", UTILS)
     for name, config in tasks(dataset_path).items():
         named = config if "group" in config else {"task": name, **config}
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(named, sort_keys=False, allow_unicode=True))

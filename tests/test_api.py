@@ -73,8 +73,7 @@ def test_a_run_has_the_numbers_of_its_summary(run: afrieval.Run) -> None:
 
 def test_a_run_is_that_of_the_command(run: afrieval.Run, cli: Cli, tmp_path: Path) -> None:
     words = "--model.model_name demo --task.task_name afrixnli --task.languages yor --task.prompts 1 --eval.limit 2"
-    done = cli("run", *words.split(), "--data.source", "samples", "--run_dir", tmp_path / "run")
-    assert done.code == 0
+    cli("run", *words.split(), "--data.source", "samples", "--run_dir", tmp_path / "run").ok()
     of_command = afrieval.load_run(tmp_path / "run")
     assert of_command.samples("afrixnli", "yor") == run.samples("afrixnli", "yor")
     assert of_command.config["task"]["languages"] == ["yor"] and run.config["task"]["languages"] == ["yor", "hau"]

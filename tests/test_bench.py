@@ -4,6 +4,7 @@ import importlib
 import json
 import re
 import runpy
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,29 +20,39 @@ from tests.conftest import ROOT, Cli
 
 pytestmark = pytest.mark.slow  # whole benchmarks, in small
 SCRIPT = ROOT / "bench/compare.py"
+Bench = Callable[..., Any]
 
 
-def test_it_reads_and_compares_what_it_wrote(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.argv", [str(SCRIPT), "--cells", "20"])
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """Returns a function that gives a benchmark's module, which is started with words."""
+    monkeypatch.syspath_prepend(SCRIPT.parent)
+
+    def imported(name: str, words: str = "") -> Any:
+        monkeypatch.setattr("sys.argv", [f"{name}.py", *words.split()])
+        return importlib.import_module(name)
+
+    return imported
+
+
+def test_it_reads_and_compares_what_it_wrote(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench("compare", "--cells 20")
     runpy.run_path(str(SCRIPT), run_name="__main__")
     printed = capsys.readouterr().out
     assert printed.count("\n| ") == 6 and "20 cells, 2 differences" in printed
 
 
-def test_likelihoods_of_tokens_are_timed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.syspath_prepend(ROOT / "bench")
-    monkeypatch.setattr("sys.argv", ["tokens.py", "--shape", "tiny", "--questions", "1"])
+def test_likelihoods_of_tokens_are_timed(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench("tokens", "--shape tiny --questions 1")
     runpy.run_path(str(ROOT / "bench/tokens.py"), run_name="__main__")
     assert capsys.readouterr().out.count("\n| ") == 5  # a line of dashes, and one per way
 
 
-def test_answers_in_a_dtype_are_compared(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.syspath_prepend(ROOT / "bench")
-    equality = importlib.import_module("equality")
+def test_answers_in_a_dtype_are_compared(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    equality = bench("equality", "--shape tiny")
     monkeypatch.setattr(equality, "DTYPES", ("float32",))
-    monkeypatch.setattr("sys.argv", ["equality.py", "--shape", "tiny"])
     equality.main()
     row = capsys.readouterr().out.splitlines()[2]
     assert "| passes | 0e+00, 0e+00 |" in row and "| 0 of 8 |" in row and "| flash (CPU) |" in row
@@ -50,9 +61,8 @@ def test_answers_in_a_dtype_are_compared(monkeypatch: pytest.MonkeyPatch, capsys
         equality.main()
 
 
-def test_tables_of_the_page_are_renewed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    page = importlib.import_module("page")
+def test_tables_of_the_page_are_renewed(bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page = bench("page")
     for name in [*page.OF_CPU, *(f"{name} cuda" for name in page.OF_GPU)]:
         shown = page.PAGE.with_name(page.ELSEWHERE.get(name, page.PAGE.name)).read_text(encoding="utf-8")
         assert "| new |" in page.renewed(shown, name, "| new |")
@@ -64,7 +74,6 @@ def test_tables_of_the_page_are_renewed(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(page, "OF_CPU", {"bad": ["bad.py"], "good": ["good.py"]})
     monkeypatch.setattr(page, "OF_GPU", {})
-    monkeypatch.setattr("sys.argv", ["page.py"])
     monkeypatch.setenv("AFRIEVAL_DATA", "samples")
     with pytest.raises(SystemExit, match=r"as they were: bad$"):
         page.main()
@@ -73,16 +82,14 @@ def test_tables_of_the_page_are_renewed(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_wrong_options_end_benchmarks_before_they_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An empty table would take the place of the page's."""
-    monkeypatch.syspath_prepend(str(SCRIPT.parent))
     monkeypatch.setenv("AFRIEVAL_DATA", "samples")
     monkeypatch.setattr("subprocess.run", lambda *args, **options: pytest.fail("a benchmark runs"))
-    for options in ("page.py --only host --wrong", "peers.py --data samples --case nothing"):
-        monkeypatch.setattr("sys.argv", options.split())
+    for name, options in (("page", "--only host --wrong"), ("peers", "--data samples --case nothing")):
         with pytest.raises(SystemExit) as end:
-            importlib.import_module(options.split(".")[0]).main()
+            bench(name, options).main()
         assert end.value.code == 2 and options.split()[-1] in capsys.readouterr().err
 
 
@@ -95,10 +102,10 @@ def test_its_samples_have_the_fields_of_real_ones(run_demo: Cli, tmp_path: Path)
 
 
 def test_programs_are_compared_on_the_same_requests(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    peers, peer = importlib.import_module("peers"), importlib.import_module("peer")
+    options = "--data samples --shape tiny --limit 3 --hf-limit 2 --programs hf,afrieval,continuous,sglang"
+    peer, peers = bench("peer"), bench("peers", options)
 
     def in_this_process(command: list[str], **options: Any) -> Any:
         with monkeypatch.context() as patch:
@@ -112,8 +119,6 @@ def test_programs_are_compared_on_the_same_requests(
     monkeypatch.setattr(peers, "CASES", kept)
     monkeypatch.setattr(peers, "BATCHES", {"cpu": (2,)})
     monkeypatch.setattr(peers, "matrix_rate", lambda device, dtype: 1e9)
-    options = "--data samples --shape tiny --limit 3 --hf-limit 2 --programs hf,afrieval,continuous,sglang"
-    monkeypatch.setattr("sys.argv", ["peers.py", *options.split()])
     peers.main()
     printed = capsys.readouterr().out
     hf, own = (line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith("| afrixnli"))
@@ -143,9 +148,8 @@ def test_the_figure_of_growth_is_drawn_from_what_was_printed(
     assert "<svg" in (tmp_path / "scale.svg").read_text()
 
 
-def test_a_run_is_answered_at_once_and_each_stage_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.syspath_prepend(ROOT / "bench")
-    host, stages = importlib.import_module("host"), importlib.import_module("host_stages")
+def test_a_run_is_answered_at_once_and_each_stage_is_there(bench: Bench, tmp_path: Path) -> None:
+    host, stages = bench("host"), bench("host_stages")
     words = ["run", "--model.model_name", "demo", "--task.task_name", "[afrimmlu,afrimgsm]", "--data.source", "samples"]
     words += ["--task.languages", "[yor]", "--task.prompts", "[1]", "--eval.limit", "2"]
     asked, out = CachedLM._ask, tmp_path / "stages.json"
@@ -159,9 +163,10 @@ def test_a_run_is_answered_at_once_and_each_stage_is_there(monkeypatch: pytest.M
     assert "| 10 requests |" in table and f"| all | {sum(found['seconds'].values()):.1f} |" in table
 
 
-def test_intervals_hold_at_all_looks_only_if_each_look_has_a_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    simulated = importlib.import_module("looks_simulated")
+def test_intervals_hold_at_all_looks_only_if_each_look_has_a_share(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated = bench("looks_simulated")
     monkeypatch.setattr(simulated, "REPEATS", 2_000)
     once, shares, pocock, betting = (rates[-1] for rates in simulated.all_so_far(600).values())
     assert once < 0.85 < 0.93 < pocock < shares < betting
@@ -169,31 +174,16 @@ def test_intervals_hold_at_all_looks_only_if_each_look_has_a_share(monkeypatch: 
     assert simulated.betting(30, 50) == pytest.approx((1 - high, 1 - low)) and low < 0.25 and high > 0.55
 
 
-def test_races_on_recorded_answers_end_with_the_winner(
-    monkeypatch: pytest.MonkeyPatch, run_demo: Cli, tmp_path: Path
-) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    races = importlib.import_module("looks_races")
+def test_races_on_recorded_answers_end_with_the_winner(bench: Bench, run_demo: Cli, tmp_path: Path) -> None:
+    races = bench("looks_races")
     for at, right in enumerate((2, 7, 3, 4, 1)):  # of ten questions
-        lines = [
-            {
-                "question_id": i,
-                "category": f"c{i % 3}",
-                "answer": "A",
-                "pred": "A" if (3 * i + at) % 10 < right else None,
-            }
-            for i in range(300)
-        ]
+        picks = ["A" if (3 * i + at) % 10 < right else None for i in range(300)]
+        lines = [{"question_id": i, "category": f"c{i % 3}", "answer": "A", "pred": p} for i, p in enumerate(picks)]
         (tmp_path / f"model_outputs_m{at}_5shots.json").write_text(json.dumps(lines))
     (tmp_path / "other.json").write_text('["a file of another form"]')
     found = races.read(tmp_path)
-    assert found.models == ["m1", "m3", "m2", "m0", "m4"] and found.right.mean(axis=1).tolist() == [
-        0.7,
-        0.4,
-        0.3,
-        0.2,
-        0.1,
-    ]
+    assert found.models == ["m1", "m3", "m2", "m0", "m4"]
+    assert found.right.mean(axis=1).tolist() == [0.7, 0.4, 0.3, 0.2, 0.1]
     orders = races.orders(found, 3)
     ends = races.recorded(found, races.fives(5)["ranks 1-5"], orders, 300)
     assert all(end.right == 1 and 50 / 300 <= end.share < 0.5 for end in ends.values())

@@ -17,7 +17,7 @@ from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import sample_files, sample_path
 from afrieval.results.samples import read_samples
 from afrieval.tasks.declaration.spec import load_task, task_names
-from tests.conftest import ROOT, Cli
+from tests.conftest import ROOT, Cli, put
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 TOP = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT")]
@@ -113,8 +113,7 @@ def test_the_commands_for_samples_run_all_of_metas_tasks(cli: Cli, tmp_path: Pat
     asked = [words for words in commands(ROOT / "docs/llama.md") if "samples" in words]
     for number, words in enumerate(asked):
         folder = tmp_path / str(number)
-        done = cli(*words[1:], "--run_dir", folder, "--eval.limit", 1, "--eval.max_gen_toks", 8)
-        assert done.code == 0, done.err
+        cli(*words[1:], "--run_dir", folder, "--eval.limit", 1, "--eval.max_gen_toks", 8).ok()
         ran |= {path.name.removeprefix("samples_").removesuffix("_eng_eng_1.jsonl") for path in sample_files(folder)}
     assert ran == {name for name in task_names() if load_task(name).evals} and len(ran) == 10
 
@@ -158,8 +157,7 @@ def test_the_first_hour_runs(cli: Cli, tmp_path: Path, monkeypatch: pytest.Monke
     page = ROOT / "docs/first-hour.md"
     monkeypatch.chdir(tmp_path)
     for name, text in re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)```", page.read_text(encoding="utf-8"), re.M | re.S):
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text, encoding="utf-8")
+        put(Path(name), text)
     for _, command, *words in commands(page):
         if not any(word.startswith("Qwen/") for word in words):  # needs a network
             done = cli(command, *words)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from tests.conftest import put
 
 import afrieval
 from afrieval.analysis.contrasts import Contrast, contrasts
@@ -49,8 +50,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     labels = rng.permutation(np.repeat(LABELS, N // 3))
     lines = ["premise\thypothesis\tlabel", *(f"{sentence()}\t{sentence()}\t{label}" for label in labels)]
     path = folder / "masakhane/afrixnli/data/yor/test.tsv"
-    path.parent.mkdir(parents=True)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    put(path, "\n".join(lines) + "\n")
     return folder
 
 

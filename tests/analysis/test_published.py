@@ -1,23 +1,19 @@
 """Published tables: what is read, AfroBench's average, best and mean over prompts, and what is no table."""
 
 import re
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.analysis.cells import scored
-from tests.conftest import REAL_DATA
+from tests.conftest import REAL_DATA, put
 from tests.results.test_derived import DECLARED
 
 from afrieval._util.errors import UserError
 from afrieval.analysis.published import (
     OverPrompts,
-    agreement,
     check_published,
     differing,
     over_prompts,
@@ -252,8 +248,7 @@ def test_tasks_and_languages_have_the_suite_s_names(tmp_path: Path) -> None:
 def test_two_tables_with_the_same_score_are_refused(tmp_path: Path) -> None:
     """Else it would count twice in the mean over prompts."""
     for name, score in (("a", 50), ("b", 90)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "afrixnli-0shot.csv").write_text(f"model,prompt,yor\nx,prompt_1,{score}\n")
+        put(tmp_path / name / "afrixnli-0shot.csv", f"model,prompt,yor\nx,prompt_1,{score}\n")
     one, other = (tmp_path / name / "afrixnli-0shot.csv" for name in "ab")
     assert len(read_inputs([one, one]).published) == 1
     with pytest.raises(UserError, match="both have a score of x, afrixnli, yor, prompt 1"):
@@ -326,23 +321,3 @@ def test_scores_of_groups() -> None:
     assert LLAMA.score({}) == 0.65 and LLAMA.score({"category": "STEM"}) == 0.558
     assert LLAMA.score({"category": "STEM", "subcategory": "math"}) == 0.444
     assert published_scores("mmlu")["Llama-2-7B"].score({"subcategory": "math"}) is None
-
-
-PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=80)
-
-
-@settings(max_examples=30)
-@given(PAIRS)
-def test_the_counts_add_up_and_swapping_mirrors_them(pairs: list[tuple[bool, bool]]) -> None:
-    ours, published = (np.array([float(pair[side]) for pair in pairs]) for side in (0, 1))
-    found, swapped = agreement(ours, published), agreement(published, ours)
-    counted = Counter(pairs)
-    by_hand = [counted[kind] for kind in ((True, True), (True, False), (False, True), (False, False))]
-    counts = ("both_right", "only_here", "only_published", "both_wrong")
-    assert [found[name] for name in counts] == by_hand and found["n"] == len(pairs)
-    assert [swapped[name] for name in counts] == [by_hand[at] for at in (0, 2, 1, 3)]
-    assert found["agreement"] == swapped["agreement"] == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
-    assert found["p"] == swapped["p"]
-    scores = ("score", "published_score")
-    assert [found[name] for name in scores] == [swapped[name] for name in reversed(scores)]
-    assert [found[name] for name in scores] == pytest.approx([ours.mean(), published.mean()])

@@ -244,7 +244,6 @@ def test_pages_of_the_suite_s_own_rows_say_so_and_name_no_best_model(tmp_path: P
     page = report(read_inputs(runs)).decode()
     assert "The suite&#39;s own sample rows, written by hand: a, afrixnli; b, afrixnli." in page
     assert "best in each language" not in page and "clearly the best" not in page and "rank 1" not in page
-    done = cli("leaderboard", tmp_path / "runs", "-o", tmp_path / "site")
-    assert done.code == 0, done.err
+    cli("leaderboard", tmp_path / "runs", "-o", tmp_path / "site").ok()
     index = (tmp_path / "site/index.html").read_text(encoding="utf-8")
     assert "Best model in each language" not in index and "Never ranked" in index and "written by hand" in index

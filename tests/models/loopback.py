@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from tests.models.servers import QuietHandler, running
@@ -12,8 +11,6 @@ from tests.models.servers import QuietHandler, running
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.demo import demo_folder
 from afrieval.models.registry import load_model
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
 
 Answer = tuple[int, bytes]
 
@@ -122,9 +119,3 @@ def serving() -> Iterator[Loopback]:
 
     with running(Handler) as loopback.url:
         yield loopback
-
-
-def samples(folder: Path) -> list[dict[str, Any]]:
-    """Returns the samples of a run's only cell."""
-    (path,) = sample_files(folder)
-    return read_samples(path)

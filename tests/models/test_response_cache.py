@@ -104,15 +104,6 @@ def test_harness_tasks_get_pairs(tmp_path: Path) -> None:
         assert CachedLM(FakeLM(), answers).loglikelihood(requests("a")) == [(-1.0, False, 1)]
 
 
-def test_what_was_answered_before_a_stop_is_not_asked_again(tmp_path: Path) -> None:
-    first, second = FakeLM(dies_after=2), FakeLM()
-    with AnswerFile(tmp_path / "a.jsonl") as answers, pytest.raises(KeyboardInterrupt):
-        CachedLM(first, answers).loglikelihood(requests("a", "bb", "ccc"))
-    with AnswerFile(tmp_path / "a.jsonl") as answers:
-        assert CachedLM(second, answers).loglikelihood(requests("a", "bb", "ccc"))[2][0] == -3.0
-    assert second.asked == [("context", "ccc")]
-
-
 def test_memory_that_is_full_is_an_error_of_the_user(tmp_path: Path) -> None:
     class Full(FakeLM):
         def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:

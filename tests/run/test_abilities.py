@@ -81,16 +81,14 @@ def test_tasks_of_the_harness_that_a_chat_cannot_answer(harness: Run, task: str,
 
 def test_a_task_of_the_harness_is_asked_as_a_chat(harness: Run, tmp_path: Path) -> None:
     with serving() as server:
-        done = harness("--task.harness_tasks", "translation", *server.chat_options)
-        assert done.code == 0, done.err
+        harness("--task.harness_tasks", "translation", *server.chat_options).ok()
         assert server.asked[0]["messages"][-1]["role"] == "user"
     assert read_harness(tmp_path / "run", "translation")["n"] == len(server.asked)
 
 
 def test_a_task_of_the_harness_gets_pairs_from_a_server(harness: Run, tmp_path: Path) -> None:
     with serving() as server:
-        done = harness("--task.harness_tasks", "mc_yor_1,perplexity", *server.options)
-        assert done.code == 0, done.err
+        harness("--task.harness_tasks", "mc_yor_1,perplexity", *server.options).ok()
     assert harness("--task.harness_tasks", "mc_yor_1,perplexity", "--run_dir", tmp_path / "hf").code == 0
     for task in ("mc_yor_1", "perplexity"):
         ours, served = (read_harness(tmp_path / name, task)["metrics"] for name in ("hf", "run"))

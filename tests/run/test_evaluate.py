@@ -1,6 +1,5 @@
 """Runs on the sample rows: right numbers, whole files, nothing done twice, nothing lost."""
 
-import csv
 import json
 import shutil
 from collections.abc import Callable
@@ -9,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.conftest import Cli
+from tests.conftest import Cli, csv_rows, only_samples, put
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 
 from afrieval.models.demo import demo_folder
@@ -19,11 +18,6 @@ from afrieval.results.samples import read_samples
 
 def names(folder: Path) -> set[str]:
     return {p.stem.removeprefix("samples_") for p in sample_files(folder)}
-
-
-def summary(folder: Path) -> list[dict[str, str]]:
-    with (folder / "summary.csv").open() as file:
-        return list(csv.DictReader(file))
 
 
 def slow_loglikelihood(lm: tuple[Any, Any], context: str, continuation: str) -> float:
@@ -48,8 +42,7 @@ def test_stored_likelihoods_are_those_of_the_slow_way(run_demo: Cli, tmp_path: P
 
     lm = AutoModelForCausalLM.from_pretrained(demo_folder()).eval(), AutoTokenizer.from_pretrained(demo_folder())
     cells = ("--task.languages", "amh", "--task.prompts", 1, "--task.prompt_language", "both", "--eval.limit", 1)
-    done = run_demo(*cells, *words)
-    assert done.code == 0, done.err
+    run_demo(*cells, *words).ok()
     samples = [sample for path in sample_files(tmp_path / "run") for sample in read_samples(path)]
     assert len(samples) == 2
     for sample in samples:
@@ -90,7 +83,7 @@ def test_the_row_without_gold_is_stored_marked_and_counted(run_demo: Cli, tmp_pa
     samples = read_samples(sample_path(folder, "afrimmlu_hau_eng_1"))
     assert [s["doc_id"] for s in samples] == list(range(8))
     assert samples[7]["defect"] and samples[7]["resps"] == [] and "acc" not in samples[7]
-    (row,) = summary(folder)
+    (row,) = csv_rows(folder / "summary.csv")
     assert (row["n"], row["n_defect"]) == ("7", "1")
     assert float(row["score"]) == pytest.approx(sum(s["acc"] for s in samples[:7]) / 7)
 
@@ -234,7 +227,7 @@ def test_an_encoder_decoder_runs(run_demo: Cli, tmp_path: Path) -> None:
     done = run_demo("--model.model_name", folder, *some, "--eval.num_fewshot", 1)
     assert done.code == 0 and "WARNING" not in done.err
     model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    for sample in read_samples(sample_files(tmp_path / "run")[0]):
+    for sample in only_samples(tmp_path / "run"):
         for (context, continuation), ((value, _, tokens),) in zip(sample["arguments"], sample["resps"], strict=True):
             labels = tokenizer(continuation, return_tensors="pt", add_special_tokens=False).input_ids
             with torch.no_grad():
@@ -248,8 +241,7 @@ def test_a_chat_model_gets_turns_and_the_system_text(run_demo: Cli, tmp_path: Pa
     done = run_demo(
         "--model.model_name", model, "--model.chat_template", "--task.languages", "swa", "--task.prompts", 3,
         "--task.prompt_language", "native", "--eval.num_fewshot", 1, "--eval.limit", 1,
-    )  # fmt: skip
-    assert done.code == 0, done.err
+    ).ok()  # fmt: skip
     ((sample,),) = (read_samples(p) for p in sample_files(tmp_path / "run"))
     text, continuation = sample["arguments"][0]
     assert text.startswith("<user>Unajibu maswali ya kuchagua jibu. Jibu kwa chaguo sahihi pekee.\n\nMada: ")
@@ -267,10 +259,7 @@ def test_a_new_language_needs_one_line_and_no_code(run_demo: Cli, tmp_path: Path
     shutil.copytree(small_tasks, tasks)
     task = tasks / "afrimmlu/task.yaml"
     task.write_text(task.read_text().replace("  zul: zul\n", "  zul: zul\n  tsn: tsn\n", 1))
-    data.mkdir(parents=True)
-    (data / "test.tsv").write_text(
-        "question\tchoices\tanswer\tsubject\nPotso?\t['a', 'b', 'c', 'd']\tB\tglobal_facts\n"
-    )
+    put(data / "test.tsv", "question\tchoices\tanswer\tsubject\nPotso?\t['a', 'b', 'c', 'd']\tB\tglobal_facts\n")
     done = run_demo("--task.folder", tasks, "--data.source", tmp_path / "data", "--task.prompts", 1)
     assert done.code == 0 and "Tswana" in done.out, done.err
 
@@ -294,22 +283,6 @@ def test_a_session_says_what_it_took(run_demo: Cli, cli: Cli, tmp_path: Path) ->
     page = tmp_path / "report.html"
     assert cli("report", tmp_path / "run", "-o", page).code == 0
     assert f"{first['computed']:,}" in page.read_text()
-
-
-def test_a_stopped_session_says_it_too(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ticks = iter(range(20))
-
-    def stop() -> None:
-        if next(ticks) == 12:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as changed:
-        changed.setattr("afrieval.run.progress.signals.check", stop)
-        assert run_demo(*SOME).code == 130
-    (stopped,) = sessions(tmp_path / "run")
-    assert stopped["work"]["likelihoods"]["computed"] > 0
-    assert run_demo(*SOME).code == 0
-    assert len(sessions(tmp_path / "run")) == 2
 
 
 def test_damaged_work_is_named(cli: Cli, demo_copy: Callable[..., Path]) -> None:

@@ -1,7 +1,5 @@
 """A run folder that fails while a run goes on: a clean error that says what is lost, whatever fails and whenever."""
 
-import errno
-import os
 import resource
 import shutil
 import sys
@@ -115,22 +113,6 @@ def test_a_folder_in_the_place_of_a_file(run_demo: Cli, tmp_path: Path, name: st
     assert lines[-1].startswith("hint: ") and "Traceback" not in done.err
     (tmp_path / "run" / name).rmdir()
     assert run_demo(*CELLS).code == 0
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors have no names here")
-@pytest.mark.parametrize("name", ["run.yaml", "samples_", "results.json", "summary.csv"])
-def test_each_file_that_cannot_be_written(
-    run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    def sync(descriptor: int) -> None:
-        if name in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
-            raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr(os, "fsync", sync)
-    done = run_demo(*CELLS)
-    assert done.code == 2 and f"error: {tmp_path / 'run' / name}" in done.err
-    assert "Input/output error" in done.err and "the same command continues" in done.err
-    assert [path.name for path in (tmp_path / "run").glob(".*")] == [LOCK]
 
 
 def test_a_limit_of_file_sizes(run_demo: Cli, tmp_path: Path) -> None:

@@ -3,14 +3,12 @@
 from pathlib import Path
 
 import pytest
-from tests.conftest import Cli, read_config
+from tests.conftest import Cli, only_samples, put, read_config
 from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval.config.settings import RunConfig
 from afrieval.models.base import LanguageModel
 from afrieval.models.registry import load_model
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import Sample, read_samples
 from afrieval.tasks.cells.limits import generation
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.task_cell import TaskCell
@@ -32,11 +30,6 @@ def lm() -> LanguageModel:
     return load_model(config("--model.model_name", "demo").model, config().eval)
 
 
-def stored(folder: Path) -> list[Sample]:
-    (path,) = sample_files(folder)
-    return read_samples(path)
-
-
 def answering(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Replaces the model by one that always answers the same."""
     monkeypatch.setattr(
@@ -49,9 +42,8 @@ def test_direct_and_worked_examples(run_demo: Cli, tmp_path: Path) -> None:
     words = ("--eval.num_fewshot", 2, "--eval.limit", 1, "--eval.max_gen_toks", 4)
     shown = {}
     for task in ("afrimgsm", "afrimgsm_cot"):
-        done = run_demo(*SOME, *words, "--task.task_name", task, "--run_dir", tmp_path / task)
-        assert done.code == 0, done.err
-        (sample,) = stored(tmp_path / task)
+        run_demo(*SOME, *words, "--task.task_name", task, "--run_dir", tmp_path / task).ok()
+        (sample,) = only_samples(tmp_path / task)
         shown[task] = sample["arguments"][0][0], sample["fewshot_ids"]
     direct, worked = shown["afrimgsm"][0], shown["afrimgsm_cot"][0]
     assert shown["afrimgsm"][1] == shown["afrimgsm_cot"][1], "both draw the same rows"
@@ -95,17 +87,15 @@ def test_without_worked_solutions_the_questions_tell_the_room(
     lm: LanguageModel, tmp_path: Path, small_tasks: Path
 ) -> None:
     folder = tmp_path / "masakhane/afrimgsm/data/yor"
-    folder.mkdir(parents=True)
-    (folder / "test.tsv").write_text("question\tanswer\nAbc?\t2,125\nÀ?\t3\n", encoding="utf-8")
+    put(folder / "test.tsv", "question\tanswer\nAbc?\t2,125\nÀ?\t3\n")
     words = ("--data.source", tmp_path, "--task.folder", small_tasks)
     assert generation(cell(*words), lm).max_tokens == 2 * 5 + 32
 
 
 def test_a_short_context_keeps_half_for_the_prompt(run_demo: Cli, tmp_path: Path) -> None:
     model = tiny_llama(tmp_path / "model", max_length=600)
-    done = run_demo(*SOME, "--task.task_name", "afrimgsm_cot", "--eval.limit", 1, "--model.model_name", model)
-    assert done.code == 0, done.err
-    assert stored(tmp_path / "run")[0]["arguments"][0][1]["max_gen_toks"] == 300
+    run_demo(*SOME, "--task.task_name", "afrimgsm_cot", "--eval.limit", 1, "--model.model_name", model).ok()
+    assert only_samples(tmp_path / "run")[0]["arguments"][0][1]["max_gen_toks"] == 300
     words: tuple[object, ...] = (
         "--task.task_name",
         "afrimgsm_cot",
@@ -133,7 +123,7 @@ def test_what_is_read(
 ) -> None:
     answering(monkeypatch, text)
     done = run_demo(*SOME, "--task.task_name", "afrimgsm_cot", "--eval.limit", 1, "--eval.write-out")
-    (sample,) = stored(tmp_path / "run")
+    (sample,) = only_samples(tmp_path / "run")
     assert sample["target"] == "18", "the first sample row's answer"
     assert (sample["exact_match"], sample["unparsed"]) == (float(right), unparsed)
     verdict = "right" if right else "unparsed" if unparsed else "wrong"
@@ -143,7 +133,7 @@ def test_what_is_read(
 def test_a_direct_answer_is_read_from_its_line(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, "\n18\nBecause 3 x 6 is that, and 5 are left")
     assert run_demo(*SOME, "--task.task_name", "afrimgsm", "--eval.limit", 1).code == 0
-    assert [s["exact_match"] for s in stored(tmp_path / "run")] == [1.0]
+    assert [s["exact_match"] for s in only_samples(tmp_path / "run")] == [1.0]
 
 
 @pytest.mark.parametrize(("text", "unparsed"), [("is it 5? <done> 18", 0.0), ("is it 18? yes, 18", 1.0)])
@@ -154,7 +144,7 @@ def test_thinking_is_not_read(
     answering(monkeypatch, text)
     words = ("--task.task_name", "afrimgsm", "--eval.limit", 1, "--model.thinking_end", "<done>")
     assert run_demo(*SOME, *words).code == 0
-    (sample,) = stored(tmp_path / "run")
+    (sample,) = only_samples(tmp_path / "run")
     assert (sample["exact_match"], sample["unparsed"]) == (1.0 - unparsed, unparsed)
     assert sample["resps"] == [[text]], "all that was written is kept"
 
@@ -174,7 +164,7 @@ def test_a_chat_is_asked_for_reasoning_in_its_own_turn(run_demo: Cli, tmp_path: 
     model = tiny_llama(tmp_path / "chat", chat_template=CHAT, max_length=8192)
     words = ("--model.model_name", model, "--model.chat_template", "--eval.limit", 1, "--eval.max_gen_toks", 4)
     assert run_demo(*SOME, *words, "--task.task_name", "afrimgsm_cot", "--eval.num_fewshot", 1).code == 0
-    (sample,) = stored(tmp_path / "run")
+    (sample,) = only_samples(tmp_path / "run")
     context, options = sample["arguments"][0]
     assert "Ìdáhùn náà ni" in context.split("<user>")[1], "the system text asks for the lead-in"
     assert context.count("<assistant>") == 2 and options["until"] == []
@@ -183,8 +173,7 @@ def test_a_chat_is_asked_for_reasoning_in_its_own_turn(run_demo: Cli, tmp_path: 
 def test_a_missing_few_shot_file_is_no_missing_data(run_demo: Cli, tmp_path: Path, small_tasks: Path) -> None:
     for code in ("yor", "hau"):
         folder = tmp_path / "masakhane/afrimgsm/data" / code
-        folder.mkdir(parents=True)
-        (folder / "test.tsv").write_text("question\tanswer\nAbc?\t5\n", encoding="utf-8")
+        put(folder / "test.tsv", "question\tanswer\nAbc?\t5\n")
     (folder / "dev.tsv").write_text("question\tanswer_number\nDef?\t6\n", encoding="utf-8")
     where = ("--data.source", tmp_path, "--task.folder", small_tasks)
     words = ("--task.task_name", "afrimgsm", *where, "--eval.num_fewshot", 1, "--task.prompts", 1)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 import torch
-from tests.conftest import Cli, read_config
+from tests.conftest import Cli, only_samples, read_config
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from afrieval.models.demo import demo_folder
 from afrieval.results.run_files import sample_files
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.samples import Sample, read_samples
+from afrieval.results.samples import Sample
 from afrieval.tasks.cells.plan import declared_cells
 
 WORDS = ["--model.model_name", "demo", "--task.task_name", "afrixnli", "--task.languages", "yor", "--task.prompts", "1",
@@ -24,10 +24,8 @@ Run = Callable[..., tuple[Path, list[Sample]]]
 @pytest.fixture
 def run(cli: Cli, tmp_path: Path) -> Run:
     def done(*words: str) -> tuple[Path, list[Sample]]:
-        finished = cli("run", *WORDS, "--run_dir", str(tmp_path / "run"), *words)
-        assert finished.code == 0, finished.err
-        (path,) = sample_files(tmp_path / "run")
-        return tmp_path / "run", read_samples(path)
+        cli("run", *WORDS, "--run_dir", str(tmp_path / "run"), *words).ok()
+        return tmp_path / "run", only_samples(tmp_path / "run")
 
     return done
 

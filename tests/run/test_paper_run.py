@@ -1,9 +1,8 @@
 """Runs with prompts of the paper: stored, resumed, shown and compared under names of their own."""
 
-import csv
 from pathlib import Path
 
-from tests.conftest import Cli
+from tests.conftest import Cli, csv_rows
 
 import afrieval
 from afrieval.analysis.means import means
@@ -19,10 +18,8 @@ PAPER = ("--task.prompt_set", "paper", "--task.prompts", "3,5")
 
 
 def ran(run_demo: Cli, folder: Path, *words: str) -> list[dict[str, str]]:
-    outcome = run_demo(*RUN, *FEW, "--run_dir", folder, *words)
-    assert outcome.code == 0, outcome.err
-    with (folder / "summary.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    run_demo(*RUN, *FEW, "--run_dir", folder, *words).ok()
+    return csv_rows(folder / "summary.csv")
 
 
 def test_sets_of_prompts_never_mix(run_demo: Cli, tmp_path: Path) -> None:

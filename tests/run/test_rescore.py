@@ -51,8 +51,7 @@ def test_unchanged_code_gives_the_same_files(
     monkeypatch.setattr(HF, "generate_until", plausible)
     words = KINDS[kind].split()
     words += ["--model.model_name", str(tiny_llama(tmp_path / "chat", chat_template=CHAT))] if kind == "chats" else []
-    done = run_demo(*words)
-    assert done.code == 0, done.err
+    run_demo(*words).ok()
     check_same(cli, monkeypatch, tmp_path / "run", fitted=kind in ("shortened", "fewer examples"))
 
 
@@ -107,8 +106,7 @@ def test_answers_are_read_with_other_options(cli: Cli, tmp_path: Path) -> None:
     assert cli("run", *model, *words.split(), "--run_dir", str(run)).code == 0
 
     def scored(*more: str) -> list[int | None]:
-        done = cli("score", str(run), *more)
-        assert done.code == 0, done.err
+        cli("score", str(run), *more).ok()
         return [sample["answer"] for path in sample_files(run) for sample in map(orjson.loads, path.open("rb"))]
 
     assert scored() == [1, 1]

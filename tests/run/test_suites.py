@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.conftest import put
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import DataConfig, ModelConfig, RunConfig, TaskConfig
@@ -43,8 +44,7 @@ def test_a_language_that_no_task_has_is_refused() -> None:
 
 def test_a_data_set_that_the_folder_lacks_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "masakhane/afrixnli/data/yor/test.tsv"
-    path.parent.mkdir(parents=True)
-    path.write_text("premise\thypothesis\tlabel\nA\tB\tneutral\n")
+    put(path, "premise\thypothesis\tlabel\nA\tB\tneutral\n")
     planned = of(CONFIG, ["yor", "hau"], str(tmp_path))
     assert [cell.name for cell in planned.cells] == ["afrixnli_yor_eng_1"]
     assert any("does not contain facebook/belebele" in line for line in planned.left_out)

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.conftest import ROOT, Cli
+from tests.conftest import ROOT, Cli, only_samples, put
 
 from afrieval._util.registry import Registry, entries_of, module_of_file
-from afrieval.results.run_files import read_run, sample_files
-from afrieval.results.samples import read_samples
+from afrieval.results.run_files import read_run
 from afrieval.scoring import derived
 from afrieval.scoring.base import Derived, ExtractionContext, Input, Question, Response
 from afrieval.scoring.extract import extractor
@@ -52,8 +51,7 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     for name, text in texts.items():
         path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        put(path, text)
     module = module_of_file(tmp_path / "lowest.py", CODE["derived"])
     known: Registry[object] = derived.DERIVED  # type: ignore[assignment]
     monkeypatch.setitem(known, "lowest", entries_of(module, Derived)["lowest"])  # type: ignore[arg-type]
@@ -93,8 +91,7 @@ def test_the_derived_metric() -> None:
 def test_a_task_with_all(cli: Cli, task: Path, tmp_path: Path) -> None:
     words = ("run", "demo", task, "--data", tmp_path / "data", "--out", tmp_path / "run")
     assert (done := cli(*words)).code == 0, done.err
-    (path,) = sample_files(tmp_path / "run")
-    for sample in read_samples(path):
+    for sample in only_samples(tmp_path / "run"):
         assert list(sample["measures"]) == sample["metrics"] == ["exact_match", "word_recall", "unparsed"]
         assert sample["measures"]["word_recall"][1] == (3.0 if sample["doc_id"] == 0 else 1.0)
         last = sample["resps"][0][0].split()[-1:]

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from afrieval.addons.llama.evaluations import WITH_EVALS, of_evals
 from afrieval.tasks.data.schema import JoinSpec
-from afrieval.tasks.declaration.meta import WITH_EVALS, of_evals
 from afrieval.tasks.declaration.spec import TaskSpec, load_task
 
 Row = dict[str, Any]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tests.conftest import put
 
 from afrieval.config.settings import DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.tasks.cells.cell import CellSettings
@@ -29,8 +30,7 @@ def declaration(name: str, **keys: Any) -> dict[str, Any]:
 def write_declaration(tasks: Path, content: dict[str, Any]) -> Path:
     """Writes a task file into a folder of tasks, and returns it."""
     path = tasks / str(content["name"]) / "task.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    put(path, yaml.safe_dump(content, sort_keys=False))
     return path
 
 

@@ -5,11 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.conftest import ROOT, Cli
+from tests.conftest import ROOT, Cli, only_samples
 
 from afrieval._util.errors import UserError
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
 from afrieval.scoring.base import ExtractionContext, Question, Response
 from afrieval.tasks.data.splits import load_split
 from afrieval.tasks.declaration.spec import load_task
@@ -66,8 +64,7 @@ def test_a_key_of_its_own(task: Path, tmp_path: Path) -> None:
 def test_a_run(cli: Cli, task: Path, tmp_path: Path) -> None:
     words = ("run", "demo", task, "--data", tmp_path / "data", "--out", tmp_path / "run")
     assert (done := cli(*words)).code == 0, done.err
-    (path,) = sample_files(tmp_path / "run")
-    scored, defective = read_samples(path)
+    scored, defective = only_samples(tmp_path / "run")
     assert scored["metrics"] == ["pairs_in_order", "unparsed"] and scored["measures"]["pairs_in_order"][1] == 6.0
     assert "A: Drink it.\nB: Boil water." in scored["arguments"][0][0] and defective["metrics"] == []
     (task / "kinds.py").write_text(CODE["kinds.py"] + "# changed\n", encoding="utf-8")

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import ROOT, Cli
+from tests.conftest import ROOT, Cli, only_samples
 from tests.tasks.small_task import declaration, write_declaration, write_rows
 
 from afrieval.results.run_files import read_run, sample_files
-from afrieval.results.samples import read_samples
 
 CODE = '''\
 from afrieval.scoring.base import Metric, ratio
@@ -69,8 +68,7 @@ def test_a_run_with_a_metric_of_its_own(cli: Cli, mine: Path, tmp_path: Path) ->
     run, code = tmp_path / "run", mine / "said/metrics.py"
     words = ("run", "demo", f"{mine}/said", "--out", run)
     assert cli(*words).code == 0
-    (path,) = sample_files(run)
-    assert [sample["measures"]["words"] for sample in read_samples(path)] == [[1.0, 2.0], [1.0, 1.0]]
+    assert [sample["measures"]["words"] for sample in only_samples(run)] == [[1.0, 2.0], [1.0, 1.0]]
     code.write_text(CODE.replace("1.0, float", "0.0, float"), encoding="utf-8")
     assert "tasks.said.code" in cli(*words).err
     refused = cli("score", run)

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.scores import PromptMean, averaged
-from afrieval.analysis.subgroups import prompt_groups
+from afrieval.analysis.scores import PromptMean, alike_but_for, averaged
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.samples import Sample, answer_text, read_lines
 from afrieval.scoring.labels import CUT, REFUSED
@@ -155,7 +154,7 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
     for cell in cells:
         names = (*cell.metrics, *cell.declared.get("signatures", ()))  # a judge's replies may all be unparsed
         judged += [cell] if cell.path and any(name == PEOPLE or name.startswith(JUDGE) for name in names) else []
-    for dimensions, of_place in prompt_groups(judged):
+    for of_place in alike_but_for(judged, "prompt"):
         lines = ((cell, line) for cell in of_place for line in read_lines(Path(str(cell.path))) if line["metrics"])
         answers = [JudgedAnswer.read(cell, line) for cell, line in lines]
         judges = list(dict.fromkeys(name for answer in answers for name in answer.judged))
@@ -164,7 +163,7 @@ def judged_scores(cells: Iterable[CellScores]) -> list[list[JudgedScore]]:
             scores.append(
                 JudgedScore(
                     task=of_place[0].task,
-                    dimensions=dimensions,
+                    dimensions=of_place[0].without_dimensions("prompt"),
                     judge=judge,
                     answers=of_judge,
                     score=_averaged(of_place, judge),

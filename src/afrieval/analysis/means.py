@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.scores import ANSWERS, ByQuestion, averaged, by_question, question_positions
+from afrieval.analysis.scores import ANSWERS, ByQuestion, alike_but_for, averaged, by_question, question_positions
 from afrieval.analysis.uncertainty import LanguageScores, ScoreWithoutDocuments, TaskWeight, interval_of
 from afrieval.analysis.unparsed import all_right, are_many, share
 from afrieval.languages import LANGUAGES
@@ -55,7 +55,7 @@ def means(cells: list[CellScores], groupings: list[str]) -> list[Mean]:
     """
     african = (c for c in cells if LANGUAGES[c.language].african and not c.defect)
     group_means = []
-    for of_place in grouped(african, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values():
+    for of_place in alike_but_for(african, "language", "prompt"):
         scores = of_languages(of_place)
         for grouping in groupings:
             of_name = grouped(scores, GROUPINGS[grouping])

@@ -13,12 +13,9 @@ from afrieval.analysis.subgroups import ScoreTree
 from afrieval.languages import is_african
 from afrieval.results.cell_key import PAPER, SUITE, UNCLEANED, prompt_number
 from afrieval.results.cell_scores import CellScores
-from afrieval.scoring.statistics.tests import Values, bonferroni, mcnemar
 from afrieval.tasks.declaration.known_facts import PublishedScores, published_scores
-from afrieval.tasks.declaration.meta import END, ORGANISATION, llama
 from afrieval.tasks.declaration.spec import load_task, task_names
 
-UNNAMED = "{evals}"  # how the name of the data set of a published evaluation ends where none was chosen
 SOURCES = {SUITE: "run", PAPER: "run, paper", UNCLEANED: "run, paper uncleaned"}  # of runs, by the set of their prompts
 
 
@@ -183,48 +180,3 @@ def differing(tree: ScoreTree, scores: PublishedScores) -> list[str]:
         f"{n:,} of {scores.n:,} questions" if scores.n else "": scores.n not in (None, n),
     }
     return [words for words, differs in differences.items() if differs]
-
-
-def has_evals(cell: CellScores) -> bool:
-    """Tells whether a cell's task has a published evaluation."""
-    return bool(cell.declared.get("evals"))
-
-
-def reference_model(each: CellScores) -> str:
-    """Returns the model whose answers and scores are published; empty if no data set was chosen."""
-    evals = each.declared["evals"]
-    return "" if evals.endswith(UNNAMED) else evals.removeprefix(ORGANISATION).removesuffix(END)
-
-
-def is_other_model(each: CellScores) -> bool:
-    """Tells whether the model run is another than the published one."""
-    recipe = llama(each.model)
-    return reference_model(each) != (recipe.name if recipe else each.model)
-
-
-def verdicts(each: CellScores) -> dict[str, float] | None:
-    """Returns how often a cell's scores agree with the published verdicts; None if no document has both."""
-    both = ~np.isnan(each.verdicts)
-    return agreement(each.values[both], each.verdicts[both], each.looks) if both.any() else None
-
-
-def agreement(ours: Values, published: Values, looks: int = 1) -> dict[str, float]:
-    """Returns how often two verdicts agree on documents, as a row of a table; p is for all looks together."""
-    both, first, second, neither = (
-        int((((ours == 1) == one) & ((published == 1) == other)).sum())
-        for one, other in ((True, True), (True, False), (False, True), (False, False))
-    )
-    n = both + first + second + neither
-    score, published_score = (both + first) / n, (both + second) / n
-    return {
-        "n": n,
-        "both_right": both,
-        "only_here": first,
-        "only_published": second,
-        "both_wrong": neither,
-        "agreement": (both + neither) / n,
-        "score": score,
-        "published_score": published_score,
-        "difference": score - published_score,
-        "p": bonferroni(mcnemar(first, second), looks),
-    }

@@ -118,7 +118,7 @@ def read_published(file: Path) -> PublishedTable:
     if faults and not rows:
         raise UserError(f"{file} has no row that can be read: {_of_lines(faults[0])}", HINT)
     rows, renamed = _with_own_names(rows)
-    return PublishedTable(rows, [*_left_out(head, columns, filled, faults), *map(_as_first, filled_down), *renamed])
+    return PublishedTable(rows, [*_left_out(head, columns, filled, faults, filled_down), *renamed])
 
 
 def _columns(file: Path, cells: list[str]) -> dict[str, int]:
@@ -175,31 +175,26 @@ def _counted_up(rows: Sequence[PublishedRow]) -> Iterator[list[PublishedRow]]:
 
     It does so when a column is filled down from a name that ends with a number.
     """
+
+    def origin(row: PublishedRow) -> tuple[str, int] | None:  # the name, and what its number would be for prompt 0
+        ends = re.search(r"(?<!\d)\d{1,18}\Z", row.model)
+        if not ends or not re.fullmatch("[0-9]{1,18}", row.prompt):
+            return None
+        return row.model[: ends.start()], int(ends[0]) - int(row.prompt)
+
     of_models = grouped(rows, lambda row: row.model)
-    alone = groupby((row for row in rows if len(of_models[row.model]) == 1), _origin)
-    yield from (of for of in (list(of_origin) for origin, of_origin in alone if origin) if len(of) > 1)
-
-
-def _as_first(rows: Sequence[PublishedRow]) -> str:
-    first, last = (shortened(row.model, SHOWN) for row in (rows[0], rows[-1]))
-    return (
-        f"names of lines {ranges([row.line for row in rows])} that count up with the prompts to {last}, as if a "
-        f"spreadsheet had filled the column down: all are read as {first}; if they are other models, leave them out"
-    )
-
-
-def _origin(row: PublishedRow) -> tuple[str, int] | None:
-    """Returns a name without the number at its end, and what the number would be for prompt 0; None without either."""
-    ends = re.search(r"(?<!\d)\d{1,18}\Z", row.model)
-    if not ends or not re.fullmatch("[0-9]{1,18}", row.prompt):
-        return None
-    return row.model[: ends.start()], int(ends[0]) - int(row.prompt)
+    alone = groupby((row for row in rows if len(of_models[row.model]) == 1), origin)
+    yield from (of for of in (list(of_origin) for name, of_origin in alone if name) if len(of) > 1)
 
 
 def _left_out(
-    head: list[str], columns: dict[str, int], records: Sequence[DelimitedRow], faults: Sequence[Fault]
+    head: list[str],
+    columns: dict[str, int],
+    records: Sequence[DelimitedRow],
+    faults: Sequence[Fault],
+    filled_down: Sequence[Sequence[PublishedRow]],
 ) -> Iterator[str]:
-    """Yields a sentence on the columns with scores that are left out, and one on the rows."""
+    """Yields sentences on the columns with scores and the rows that are left out, and names that are read as others."""
     whole = [record.cells for record in records if len(record.cells) == len(head)]
     if used := [at for at in _unread(head, columns) if any(cells[at] for cells in whole)]:
         named = shown(head[at] or f"column {at + 1}, without a name" for at in used)
@@ -208,6 +203,12 @@ def _left_out(
         lost, more = sum(len(lines) for lines, _ in faults), len(faults) - MOST
         named = "; ".join(map(_of_lines, sorted(faults)[:MOST])) + (f"; and {more} more" if more > 0 else "")
         yield f"{lost} of {len(records)} rows that cannot be read: {named}"
+    for rows in filled_down:
+        first, last = (shortened(row.model, SHOWN) for row in (rows[0], rows[-1]))
+        yield (
+            f"names of lines {ranges([row.line for row in rows])} that count up with the prompts to {last}, as if a "
+            f"spreadsheet had filled the column down: all are read as {first}; if they are other models, leave them out"
+        )
 
 
 def _of_lines(fault: Fault) -> str:

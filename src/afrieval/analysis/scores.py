@@ -1,6 +1,6 @@
 """The mean over prompts: of a language, of a part of its documents, of one side of a comparison."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -151,10 +151,15 @@ def averaged(cells: Sequence[CellScores], rows: Numbers | None = None, balanced:
     return PromptMean(common_cells, balanced)
 
 
+def alike_but_for(cells: Iterable[CellScores], *dimensions: str) -> list[list[CellScores]]:
+    """Returns the cells of each task that differ in some dimensions alone, in the order of the first ones."""
+    return [*grouped(cells, lambda cell: (cell.task, *cell.without_dimensions(*dimensions).items())).values()]
+
+
 def over_prompts(cells: Sequence[CellScores]) -> list[PromptMean]:
     """Returns the mean over prompts of each language that has two prompts or more, in the order of the cells."""
-    groups = grouped(cells, lambda c: (c.task, *c.without_dimensions("prompt").items()))
-    return [averaged(sorted(of, key=lambda c: prompt_order(c.prompt))) for of in groups.values() if len(of) > 1]
+    groups = alike_but_for(cells, "prompt")
+    return [averaged(sorted(of, key=lambda c: prompt_order(c.prompt))) for of in groups if len(of) > 1]
 
 
 @dataclass(frozen=True, kw_only=True)

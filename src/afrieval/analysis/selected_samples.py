@@ -7,6 +7,7 @@ from functools import reduce
 import numpy as np
 
 from afrieval._util.grouping import grouped
+from afrieval.analysis.scores import alike_but_for
 from afrieval.results.cell_key import prompt_order
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.document_columns import Values
@@ -41,11 +42,8 @@ class ShownDocuments:
 
 def selections(cells: Iterable[CellScores], most: int) -> list[ShownDocuments]:
     """Returns what is shown of each task, language and model."""
-    groups = grouped(
-        (c for c in cells if c.n),
-        lambda c: (c.task, *c.without_dimensions("prompt", "prompt_language", "prompt_set").items()),
-    )
-    return [_selection(of_place, most) for of_place in groups.values()]
+    scored = (cell for cell in cells if cell.n)
+    return [_selection(of, most) for of in alike_but_for(scored, "prompt", "prompt_language", "prompt_set")]
 
 
 def _selection(cells: list[CellScores], most: int) -> ShownDocuments:

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from afrieval._util.errors import UserError
-from afrieval._util.grouping import grouped
-from afrieval.analysis.scores import PromptMean, averaged
+from afrieval.analysis.scores import PromptMean, alike_but_for, averaged
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.derived import levels, nested_fields, ordered, smallest
 from afrieval.results.document_columns import Numbers
@@ -55,12 +54,6 @@ def confusion(cells: list[CellScores]) -> Numbers:
     return counts
 
 
-def prompt_groups(cells: list[CellScores]) -> Iterator[tuple[dict[str, Any], list[CellScores]]]:
-    """Yields the cells that differ in the prompt alone, with all their other dimensions."""
-    for members in grouped(cells, lambda c: (c.task, *c.without_dimensions("prompt").items())).values():
-        yield members[0].without_dimensions("prompt"), members
-
-
 class Branch(NamedTuple):
     """A score of documents that belong together, over prompts.
 
@@ -101,7 +94,7 @@ def parts(cells: list[CellScores], name: str) -> list[ScoreTree]:
         UserError: if none declares it, or the samples were stored without their documents.
     """
     trees = []
-    for dimensions, of_place in prompt_groups(with_field(cells, name)):
+    for of_place in alike_but_for(with_field(cells, name), "prompt"):
         whole, branches = averaged(of_place), []
         labels = whole.cells[0].fields[name]
         for code in np.unique(labels.codes[labels.codes >= 0]):
@@ -109,7 +102,7 @@ def parts(cells: list[CellScores], name: str) -> list[ScoreTree]:
             if part.is_shown:
                 branches.append(Branch({name: labels.names[code]}, part.score, part.interval, len(part.ids)))
         if branches:
-            trees.append(ScoreTree(whole.task, dimensions, [name], branches, list(whole.cells), len(whole.ids)))
+            trees.append(ScoreTree(whole.task, whole.dimensions, [name], branches, list(whole.cells), len(whole.ids)))
     return trees
 
 
@@ -125,13 +118,13 @@ def trees(cells: list[CellScores], name: str) -> list[ScoreTree]:
         UserError: if no task declares the field, or the samples were stored without their documents.
     """
     of_places = []
-    for dimensions, of_place in prompt_groups([c for c in with_field(cells, name) if has_tree(c, name)]):
+    for of_place in alike_but_for((c for c in with_field(cells, name) if has_tree(c, name)), "prompt"):
         fields, whole = levels(of_place[0].declared, name), averaged(of_place)
         branches = [Branch({}, whole.score, whole.interval, len(whole.ids))]
         if macro := whole.macro:
             branches.append(Branch({}, macro.value, macro.interval, len(whole.ids), macro.n))
         branches += _branches(whole, fields, {}, of_place[0].declared)
-        of_places.append(ScoreTree(whole.task, dimensions, fields, branches, of_place, len(whole.ids)))
+        of_places.append(ScoreTree(whole.task, whole.dimensions, fields, branches, of_place, len(whole.ids)))
     return of_places
 
 
@@ -148,7 +141,7 @@ def outlines(cells: list[CellScores]) -> list[ScoreTree]:
     for name in smallest(declared):
         of_field = [cell for cell in cells if cell.n and name in cell.fields]
         fields = levels(declared, name)
-        shown = fields[0] if len(list(prompt_groups(of_field))) > 1 else _telling(declared, fields)
+        shown = fields[0] if len(alike_but_for(of_field, "prompt")) > 1 else _telling(declared, fields)
         of_trees = trees(of_field, shown) if of_field else []
         all_trees += (
             [replace(t, branches=[b for b in t.branches if b.path]) for t in of_trees] if all_trees else of_trees

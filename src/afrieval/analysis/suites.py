@@ -28,12 +28,11 @@ class Rule(NamedTuple):
     Attributes:
         includes: whether a language is averaged over; the second argument is whether its data is known to be defective
             as a whole.
-        pooled: whether a group is the mean over all pairs of task and language, not the mean over its tasks.
-        best: whether each group is scored with its best prompt, not with the mean over prompts.
+        best: whether each group is scored with its best prompt, not with the mean over prompts; such a group is a mean
+            over all pairs of task and language, not the mean over its tasks.
     """
 
     includes: Callable[[str, bool], bool]
-    pooled: bool
     best: bool
     says: str
 
@@ -41,13 +40,11 @@ class Rule(NamedTuple):
 RULES = {
     "suite": Rule(
         lambda code, defective: is_african(code) and not defective,
-        pooled=False,
         best=False,
         says="African languages have the same weight in a task, tasks in a group, and groups in the average.",
     ),
     "afrobench": Rule(
         lambda code, _: code not in NOT_AVERAGED,
-        pooled=True,
         best=True,
         says="As on AfroBench's leaderboard: pairs of task and language have the same weight in a group, and groups in "
         "the average; all languages but English and French; each group with its best prompt, chosen on test, so that "
@@ -141,7 +138,7 @@ def _average(cells: list[CellScores], rule: Rule, form: str) -> SuiteAverage:
     for group, of_tasks in chosen.items():
         scored = [(of_task, _in_percent(of_task)) for of_task in of_tasks]
         for of_task, scores in scored:
-            within = len(scores) / sum(len(each) for _, each in scored) if rule.pooled else 1 / len(scored)
+            within = len(scores) / sum(len(each) for _, each in scored) if rule.best else 1 / len(scored)
             first = of_task[0]
             shares.append(TaskWeight(within / len(chosen), first.data_set or first.task, scores))
             parts.append(_part(group, of_task, shares[-1], [c for c in ranked if c.task == first.task], rule.best))

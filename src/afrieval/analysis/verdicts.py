@@ -138,18 +138,15 @@ def rows_of(cells: Sequence[CellScores]) -> list[ScoredRows]:
         )
         for folder, of_run in grouped(cells, lambda cell: cell.folder).items()
     }
-    usual = {
-        place: _usual([cell for cell in here if not cell.own_rows])
-        for place, here in grouped(cells, lambda cell: (cell.task, cell.language)).items()
-    }
+    usual: dict[tuple[str, str], object] = {}
+    for test_set, run_cells in grouped(cells, lambda cell: (cell.task, cell.language)).items():
+        of_data = grouped((cell for cell in run_cells if not cell.own_rows), data_of)
+        usual[test_set] = max(
+            of_data,
+            key=lambda data: (len({c.model for c in of_data[data]}), max(c.rows for c in of_data[data]), str(data)),
+            default=None,
+        )
     return [_rows(cell, selected[cell.folder], usual[cell.task, cell.language]) for cell in cells]
-
-
-def _usual(cells: Sequence[CellScores]) -> object:
-    """Returns the data that most models have, then that with most rows."""
-    of_data = grouped(cells, data_of)
-    sizes = {data: (len({c.model for c in of}), max(c.rows for c in of), str(data)) for data, of in of_data.items()}
-    return max(sizes, key=lambda data: sizes[data], default=None)
 
 
 def _rows(cell: CellScores, selection: Selection, usual: object) -> ScoredRows:

@@ -29,7 +29,7 @@ from afrieval.models.registry import backend_of
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.document_columns import Row, stored_row
 from afrieval.results.sample_columns import continuations
-from afrieval.results.samples import OWN_KEYS, RIGHT, Sample, document_score, log_likelihoods
+from afrieval.results.samples import OWN_KEYS, RIGHT, Sample, document_score, generated_text, log_likelihoods
 from afrieval.results.summary import CELL, KEY, SCORE
 from afrieval.scoring.base import Metric
 from afrieval.scoring.labels import REFUSED
@@ -96,7 +96,7 @@ def _write_samples(record: Json, cells: list[CellScores], folder: Path, path: Pa
 
 def instance(line: Sample, cell: CellScores) -> Json:
     """Returns a sample without the ids of its record."""
-    generated = isinstance(line["resps"][0][0], str)
+    generated = generated_text(line) is not None
     question, output, picked = _input(line), list[str](), line.get("picked")
     if generated:
         output = [answers[0] for answers in line["resps"]]

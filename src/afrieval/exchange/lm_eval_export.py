@@ -20,7 +20,7 @@ from afrieval.tasks.cells.plan import chosen_prompts
 from afrieval.tasks.data.files import HUB, SAMPLES
 from afrieval.tasks.data.splits import check_folder
 from afrieval.tasks.declaration.known_facts import known_defects
-from afrieval.tasks.declaration.meta import GROUPS as META_GROUPS
+from afrieval.tasks.declaration.schema import PUBLISHERS
 from afrieval.tasks.declaration.selection import answer_form, chosen_tasks, named_folders, named_languages
 from afrieval.tasks.declaration.spec import TaskSpec, load_task, task_names, translated
 from afrieval.tasks.prompts.prompts import PromptFiles
@@ -64,7 +64,8 @@ def definitions(config: RunConfig) -> dict[str, Definition]:
         written |= _of_task(spec, replace(config.task, variant="direct"), rest)
         if spec.translate and not config.task.uncleaned:
             written |= _of_task(translated(spec), replace(config.task, variant="translate"), rest)
-    for group in set(META_GROUPS) & set(config.task.names):
+    groups = {group for _, publisher in PUBLISHERS.items() for group in publisher.GROUPS}
+    for group in groups & set(config.task.names):
         written |= _group(group, [spec.name for spec in specs if spec.evals], [])
     for suite, task in shipped_suites().items():
         for end in ENDS.values():

@@ -19,7 +19,7 @@ from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import described
 from afrieval.results.run_folder import RunFolder
-from afrieval.results.samples import Sample, document_score, verdict
+from afrieval.results.samples import Sample, document_score, generated_text, verdict
 from afrieval.scoring.base import Metric
 from afrieval.tasks.cells.sample_lines import likelihood_lines, prompt_of
 
@@ -85,10 +85,10 @@ def _samples(run: RunFolder, cell: CellScores) -> Iterator[Row]:
 
 def _sample(line: Sample, metric: Metric) -> Row:
     """Returns a sample with the beginnings of its texts, without what a terminal would obey or JSON cannot hold."""
-    answer = line["resps"][0][0]
+    answer = generated_text(line)
     texts = {
         "question": prompt_of(line) if line.get("arguments") else "",
-        "answer": answer if isinstance(answer, str) else "\n".join(likelihood_lines(line)),
+        "answer": answer if answer is not None else "\n".join(likelihood_lines(line)),
         "gold": str(line.get("target", "")),
     }
     for name, text in texts.items():

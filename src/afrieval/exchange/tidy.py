@@ -17,7 +17,7 @@ from afrieval.results.cell_scores import OF_LINES, CellScores
 from afrieval.results.document_columns import DescribedColumn, Kind, Row, SampleColumn, stored_row
 from afrieval.results.run_folder import cell_lines
 from afrieval.results.sample_columns import continuations
-from afrieval.results.samples import Sample, is_unparsed, log_likelihoods
+from afrieval.results.samples import Sample, generated_text, is_unparsed, log_likelihoods
 from afrieval.results.summary import CELL, KEY, METRIC, SCORE, ScoreColumn
 from afrieval.scoring.learned import JUDGED, RATINGS
 from afrieval.tasks.cells.sample_lines import prompt_of
@@ -66,15 +66,6 @@ def _choices(line: Sample) -> list[str] | None:
     return [str(choice) for choice in choices] if choices else None
 
 
-def _output(line: Sample) -> str | None:
-    answers = line["resps"]
-    return answers[0][0] if answers and isinstance(answers[0][0], str) else None
-
-
-def _likelihoods(line: Sample) -> list[float] | None:
-    return list(map(float, log_likelihoods(line))) or None
-
-
 DOCUMENT = [
     OF_LINES["ids"],
     SampleColumn("sample_rank", "whole", "place in the order of samples, if the run has a sample", _get("sample_rank")),
@@ -89,10 +80,14 @@ DOCUMENT = [
         "continuations",
         "texts",
         "continuations that were scored",
-        lambda line: list(map(str, continuations(line))) if line.get("arguments") and _output(line) is None else None,
+        lambda line: (
+            list(map(str, continuations(line))) if line.get("arguments") and generated_text(line) is None else None
+        ),
     ),
-    SampleColumn("likelihoods", "numbers", "their log-likelihoods", _likelihoods),
-    SampleColumn("output", "text", "generated text", _output),
+    SampleColumn(
+        "likelihoods", "numbers", "their log-likelihoods", lambda line: list(map(float, log_likelihoods(line))) or None
+    ),
+    SampleColumn("output", "text", "generated text", generated_text),
     SampleColumn("answer", "text", "answer that was extracted from it; of choices the number, from 0", _text("answer")),
     SampleColumn(
         "unparsed",

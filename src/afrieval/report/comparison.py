@@ -11,7 +11,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.contrasts import Contrast
 from afrieval.analysis.means import Mean, means
 from afrieval.analysis.published import differing, published_for
-from afrieval.analysis.scores import PromptMean, over_prompts
+from afrieval.analysis.scores import PromptMean, alike_but_for, over_prompts
 from afrieval.analysis.subgroups import (
     CONFUSION,
     Branch,
@@ -19,7 +19,6 @@ from afrieval.analysis.subgroups import (
     confusion,
     has_tree,
     parts,
-    prompt_groups,
     trees,
     with_field,
 )
@@ -203,7 +202,7 @@ def breakdown_tables(cells: list[CellScores], name: str, published: Sequence[str
         UserError: if no task declares the field or has labels.
     """
     if name == CONFUSION:
-        labelled = [of for _, of in prompt_groups([c for c in cells if c.declared.get("labels")])]
+        labelled = alike_but_for((c for c in cells if c.declared.get("labels")), "prompt")
         if not labelled:
             raise UserError("no task here has labels that can be confused", "leave --by confusion out")
         tables = [confusion_table(of, confusion(of)) for of in labelled]

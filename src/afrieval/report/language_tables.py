@@ -9,7 +9,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.published import over_prompts, with_english_prompts
 from afrieval.analysis.published_files import PublishedRow
 from afrieval.analysis.ranks import ranked
-from afrieval.analysis.scores import LanguageScore, by_language
+from afrieval.analysis.scores import LanguageScore, alike_but_for, by_language
 from afrieval.analysis.tokenizer import OPTIONS, Fertility
 from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, rows_of
@@ -167,7 +167,7 @@ def heat_tables(cells: Sequence[CellScores]) -> list[Table]:
     With one language, or with one task and model, it returns none: other tables have the same numbers.
     """
     scored = [cell for cell in cells if cell.n]
-    sides = [*grouped(scored, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values()]
+    sides = alike_but_for(scored, "language", "prompt")
     of_tasks, models = grouped(sides, lambda side: side[0].task), {cell.model for cell in scored}
     if len(models) < 2 and len(of_tasks) < 2:
         return []

@@ -11,7 +11,6 @@ from afrieval._util.grouping import grouped
 from afrieval._util.terminal import note
 from afrieval.analysis.contrasts import contrasts
 from afrieval.analysis.means import means
-from afrieval.analysis.published import has_evals
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.subgroups import outlines
 from afrieval.analysis.suites import suite_averages
@@ -20,7 +19,6 @@ from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
 from afrieval.report.contrast_tables import contrast_table
 from afrieval.report.judged_tables import judged_tables
-from afrieval.report.published_tables import reference_tables
 from afrieval.report.score_tables import (
     defects_of,
     marked,
@@ -31,7 +29,7 @@ from afrieval.report.score_tables import (
     score_table,
 )
 from afrieval.report.suite_tables import as_language_score, derived_tables, harness_table, suite_tables
-from afrieval.report.table import Table
+from afrieval.report.table import EVALUATION_TABLES, Table
 from afrieval.report.values import ANY, Bounds, language_names
 from afrieval.report.verdict_words import one_answer_notes, rare_notes
 from afrieval.results.cell_key import prompt_order
@@ -128,16 +126,15 @@ def run_tables(summary: Summary, record: RunRecord, supported: Collection[str], 
     `supported` has the languages that the model's authors name.
     """
     cells = [cell for cell in summary.cells if cell.n]
-    published, of_suite = [cell for cell in cells if has_evals(cell)], suite_cells(cells)
+    published, of_suite = [cell for cell in cells if "evals" in cell.declared], suite_cells(cells)
     tables = [
         table
         for of_task in grouped(of_suite, lambda c: c.task).values()
         for table in _of_task(of_task, record, supported, seed)
     ]
     notes = [*cut_off(published), *thought(published, record)]
-    references = [
-        replace(of, notes=[*of.notes, *notes * (not at)]) for at, of in enumerate(reference_tables(published))
-    ]
+    references = [table for _, of in EVALUATION_TABLES.items() for table in of.reference_tables(published)]
+    references = [replace(of, notes=[*of.notes, *notes * (not at)]) for at, of in enumerate(references)]
     tables = [*suite_tables(suite_averages(of_suite)), *tables, *references]
     tables += [*judged_tables(cells), *usage_tables(usage_rows(summary.cells))]
     tables = naming_rows(tables, summary.cells)
@@ -155,7 +152,7 @@ def run_tables(summary: Summary, record: RunRecord, supported: Collection[str], 
 
 def suite_cells(cells: Iterable[CellScores]) -> list[CellScores]:
     """Returns the cells with scores that tables per task and language show."""
-    return [cell for cell in cells if cell.n and not has_evals(cell) and cell.is_averaged]
+    return [cell for cell in cells if cell.n and "evals" not in cell.declared and cell.is_averaged]
 
 
 def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[str], seed: int) -> list[Table]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import Mean
-from afrieval.analysis.scores import LanguageScore
+from afrieval.analysis.scores import LanguageScore, alike_but_for
 from afrieval.analysis.unparsed import MOST, share
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.report.columns import Column, rows_of
@@ -262,7 +262,7 @@ def unparsed_notes(cells: Iterable[CellScores], by_prompt: bool = False) -> list
     tasks, apart = {cell.task for cell in scored}, varying([cell.dimensions for cell in scored])[1:]
     shares: dict[str, dict[tuple[str, str], float]] = {NOT_PARSED: {}, GUESSED: {}}
     averaged_over = () if by_prompt else ("prompt",)
-    for side in grouped(scored, lambda cell: (cell.task, *cell.without_dimensions(*averaged_over).values())).values():
+    for side in alike_but_for(scored, *averaged_over):
         sides = [f"{named(side[0].dimensions, d)}{' prompts' * (d == 'prompt_language')}" for d in apart]
         about = ", ".join([*sides, *[side[0].task] * (len(tasks) > 1), *[f"prompt {side[0].prompt}"] * by_prompt])
         for name, by_side in shares.items():

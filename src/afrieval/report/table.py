@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from afrieval._util.errors import UserError
 from afrieval._util.registry import Registry
@@ -72,6 +72,10 @@ class Tables(tuple[Table, ...]):
 # Tables of cells of runs that only add-ons and other packages know to make.
 ADDED_TABLES: Registry[Callable[[Iterable[object]], list[Table]]] = Registry(
     "table", "afrieval.tables", {}, needs=["__call__"]
+)
+# Modules that make tables of tasks with a published evaluation.
+EVALUATION_TABLES: Registry[Any] = Registry(
+    "table of evaluations", "afrieval.evaluation_tables", {}, needs=["reference_tables", "verdict_tables"]
 )
 
 

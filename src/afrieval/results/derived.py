@@ -147,7 +147,7 @@ def names_of(spec: DerivedFrom) -> tuple[str, ...]:
 
 
 def with_groups(fields: Mapping[str, Labels], declared: Declared, parts: Labels | None) -> dict[str, Labels]:
-    """Returns the fields of documents with those that follow from others.
+    """Returns the fields of documents with those that are groups of others; a value that is in no group has none.
 
     Where documents were not stored, the parts that macro means are over were: they are a field, which has groups.
     """
@@ -155,17 +155,13 @@ def with_groups(fields: Mapping[str, Labels], declared: Declared, parts: Labels 
     if macro and parts is not None:
         by_field.setdefault(macro, parts)
     for name, grouping in declared.get("grouped_fields", {}).items():
-        if name not in by_field and grouping["of"] in by_field:
-            by_field[name] = _grouped(by_field[grouping["of"]], grouping["groups"])
+        if name in by_field or grouping["of"] not in by_field:
+            continue
+        labels, groups = by_field[grouping["of"]], grouping["groups"]
+        group_of = {value: index for index, values in enumerate(groups.values()) for value in values}
+        codes = np.array([*(group_of.get(value, -1) for value in labels.names), -1], dtype=np.int64)
+        by_field[name] = Labels(codes[labels.codes], tuple(groups))  # -1, a document without a value, is the last
     return by_field
-
-
-def _grouped(labels: Labels, groups: Mapping[str, list[str]]) -> Labels:
-    """Returns the group of each document's value; a value that is in none has the code -1."""
-    names = list(groups)
-    group_of = {value: at for at, values in enumerate(groups.values()) for value in values}
-    codes = np.array([*(group_of.get(name, -1) for name in labels.names), -1], dtype=np.int64)
-    return Labels(codes[labels.codes], tuple(names))  # -1, a document without a value, is the last
 
 
 def levels(declared: Declared, name: str) -> list[str]:

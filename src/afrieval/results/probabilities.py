@@ -36,7 +36,7 @@ def write_probabilities(run: RunFolder) -> list[str]:
     notes = []
     for name in run.names if declared else ():
         lines = [line for line in run.lines(name) if line["task"] in declared]
-        if all(not line["resps"] or isinstance(line["resps"][0][0], str) for line in lines):
+        if not any(map(log_likelihoods, lines)):
             continue
         of_task = declared[lines[0]["task"]]
         field, hidden = of_task["probabilities"], [*OWN_KEYS, *of_task.get("grouped_fields", {})]

@@ -103,12 +103,17 @@ def verdict(sample: Sample, metric: Metric) -> str:
     return "right" if score >= RIGHT else "wrong" if score <= 0 else f"{100 * score:.1f}% right"
 
 
+def generated_text(sample: Sample) -> str | None:
+    """Returns the text that a model generated; None where it was asked for likelihoods, or not at all."""
+    answers = sample["resps"]
+    return answers[0][0] if answers and isinstance(answers[0][0], str) else None
+
+
 def log_likelihoods(sample: Sample) -> list[float]:
     """Returns the log-likelihood of each choice or text; empty where answers were generated."""
-    answers = [answers[0] for answers in sample["resps"]]
-    if any(isinstance(answer, str) for answer in answers):
+    if generated_text(sample) is not None:
         return []
-    return [answer[0] if isinstance(answer, list) else answer for answer in answers]
+    return [answer[0] if isinstance(answer, list) else answer for answer, *_ in sample["resps"]]
 
 
 def answer_text(sample: Sample) -> str:

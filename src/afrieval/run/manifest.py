@@ -26,7 +26,7 @@ from afrieval.models.model_identity import called, telling_api, telling_args
 from afrieval.results.identity import merged
 from afrieval.results.run_files import ANSWERS
 from afrieval.tasks.cells.cell import Cell, Plan, RunPart
-from afrieval.tasks.declaration.meta import END, llama
+from afrieval.tasks.declaration.schema import PUBLISHERS
 
 PACKAGES = ("lm-eval", "transformers", "torch", "accelerate", "datasets")
 
@@ -119,8 +119,8 @@ def default_folder(config: RunConfig, cells: Sequence[Cell] = (), form: str = ""
     if task.suite:  # whose tasks have different ones, and which may be run task by task
         form = task.answer_form or "own-forms"
     sampled = evaluation.sample is not None or evaluation.until is not None
-    evals = llama(str(task.evals_dataset).removesuffix(END))
     usual, api = telling_api(ModelConfig(model_type=model.model_type)), without_secrets(telling_api(model))
+    others = [of.other_model(model.model_name, task.evals_dataset) for _, of in PUBLISHERS.items()]
     # Each word of the name, and when the name has it. Folders of earlier runs are found by these words and their order.
     words: list[tuple[str, object]] = [
         (form, form),
@@ -145,7 +145,7 @@ def default_folder(config: RunConfig, cells: Sequence[Cell] = (), form: str = ""
         (model.dtype, model.dtype != "auto"),
         *_words(json.loads(telling_args(model))),
         *_words({name: value for name, value in api.items() if value != usual.get(name)}),
-        (evals.name if evals else "", evals and evals != llama(model.model_name)),
+        *((other, other) for other in others),
         ("samples", config.data.source == "samples"),
     ]
     of_template = [name.strip() for name in re.sub(r"{{.*?}}", "LANG", task.task_template or "").split(",")]

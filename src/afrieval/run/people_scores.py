@@ -55,6 +55,12 @@ def with_people(lines: Sequence[Sample], levels: Mapping[str, str]) -> list[Samp
     return scored
 
 
+def levels_of(run: RunFolder, task: str) -> Mapping[str, str]:
+    """Returns the levels of the rubric by which a task is judged and rated; empty without one."""
+    levels: Mapping[str, str] = run.record["declared"][task].get("rubric", {}).get("levels", {})
+    return levels
+
+
 def with_earlier_ratings(run: RunFolder, name: str, lines: Sequence[Sample]) -> Sequence[Sample]:
     """Returns the new samples of a cell that has grown, with the earlier ratings of answers that did not change."""
     path = sample_path(run.path, name)
@@ -67,7 +73,7 @@ def with_earlier_ratings(run: RunFolder, name: str, lines: Sequence[Sample]) -> 
         before = rated.get(line["doc_id"])
         same = before and (before["resps"][0][0], before.get("answer")) == (line["resps"][0][0], line.get("answer"))
         with_ratings.append({**line, RATINGS: before[RATINGS]} if before and same else line)
-    return with_people(with_ratings, run.record["declared"][lines[0]["task"]]["rubric"]["levels"])
+    return with_people(with_ratings, levels_of(run, lines[0]["task"]))
 
 
 def is_of_another(declared: Mapping[str, Any], rubric: Rubric) -> bool:

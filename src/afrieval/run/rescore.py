@@ -23,7 +23,7 @@ from afrieval.results.samples import Sample
 from afrieval.results.schema import RunRecord
 from afrieval.run.finish import config_of, finish_stored, stored_references
 from afrieval.run.manifest import answer_path, software
-from afrieval.run.people_scores import with_people
+from afrieval.run.people_scores import levels_of, with_people
 from afrieval.scoring.learned import JUDGED, RATINGS, is_learned, with_learned
 from afrieval.scoring.user_code import FILES
 from afrieval.tasks.cells.cell import RunPart
@@ -171,8 +171,7 @@ def _answers_of(run: RunFolder, cells: Iterable[TaskCell]) -> Path | None:
 def _without_judged(run: RunFolder, cell: TaskCell, lines: Iterable[Sample]) -> list[Sample]:
     """Returns the samples of a stale cell without added metrics, but for ratings of answers that did not change."""
     bare = [with_learned(line, {}) if line["metrics"] else line for line in lines]
-    levels = run.record["declared"][cell.key.task].get("rubric", {}).get("levels", {})
-    return with_people([_without(line, JUDGED) for line in bare], levels)
+    return with_people([_without(line, JUDGED) for line in bare], levels_of(run, cell.key.task))
 
 
 def _without(line: Sample, *keys: str) -> Sample:

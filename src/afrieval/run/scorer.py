@@ -16,7 +16,7 @@ from afrieval.results.run_files import write_run, write_samples
 from afrieval.results.run_folder import RunFolder
 from afrieval.results.samples import Sample
 from afrieval.run.finish import Summary, config_of, finish_stored, stored_references
-from afrieval.run.people_scores import is_of_another, with_people, with_rubric, without_rubric
+from afrieval.run.people_scores import is_of_another, levels_of, with_people, with_rubric, without_rubric
 from afrieval.scoring.learned import JUDGED, learned_of, with_learned
 from afrieval.scoring.rubric import Rubric
 from afrieval.tasks.declaration.spec import TASKS, Folders, TaskSpec, load_task, task_folders, task_names, translated
@@ -192,12 +192,6 @@ def stale_part(scorer: Scorer, task: str) -> Callable[[Sample], Sample] | None:
     ours = scorer.signature_of(task)
     same = not ours or declaration.get("signatures", {}).get(scorer.name, ours) == ours
     return None if same else partial(_without, scorer.name)
-
-
-def levels_of(run: RunFolder, task: str) -> Mapping[str, str]:
-    """Returns the levels of the rubric by which a task is judged and rated; empty without one."""
-    levels: Mapping[str, str] = run.record["declared"][task].get("rubric", {}).get("levels", {})
-    return levels
 
 
 def _declare(scorer: Scorer, check: Callable[[], None]) -> None:

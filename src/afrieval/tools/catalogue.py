@@ -128,7 +128,7 @@ def task_facts(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     """Yields all that is known of a task, as labels and texts; the label is empty where a text continues one."""
     fewshot = spec.data.fewshot
     left_out = ", except the question itself" if fewshot == spec.data.evaluate else ""
-    hub = spec.data.hub.replace("{evals}", "MODEL-evals")  # Meta has one for each of its models
+    hub = spec.data.hub.replace("{evals}", "MODEL-evals")  # there is one for each model
     yield "data", f"{hub}, {spec.data.evaluate} split"
     if rows := _rows(spec):
         yield "rows", f"{rows}{' in each language' if len(spec.languages) > 1 else ''}"

@@ -1,6 +1,5 @@
 """What a model was trained on is found, and what it was not is not: from the command line, on a model trained here."""
 
-import csv
 import json
 import random
 from collections.abc import Callable
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Cli, Outcome
+from tests.conftest import Cli, Outcome, csv_rows, put
 from tests.models.trained import learnt
 
 from afrieval.addons.contamination.findings import memorisation_tables
@@ -54,8 +53,7 @@ def text(row: Row) -> str:
 
 
 def write(path: Path, rows: list[Row]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    put(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +98,11 @@ def test_the_half_that_was_seen_is_found_and_the_other_is_not(ask: Ask, place: P
     assert low < 0.5 < high
     assert rows[SEEN]["verdict"] == "likelier" and rows[OTHER]["verdict"] == "no evidence"
     assert "rows: the order of its rows" in done.out and "Average over tasks" not in done.out
-    with (tmp_path / "run/summary.csv").open(encoding="utf-8") as file:
-        of_order = {row["language"]: row for row in csv.DictReader(file) if row["task"] == "memorisation_rows_order"}
+    of_order = {
+        row["language"]: row
+        for row in csv_rows(tmp_path / "run/summary.csv")
+        if row["task"] == "memorisation_rows_order"
+    }
     assert float(of_order[SEEN]["order_p"]) < 0.001 < float(of_order[OTHER]["order_p"])
 
 

@@ -13,8 +13,7 @@ from tests.conftest import ROOT, Cli
 from tests.harness_yaml import lm_eval_without_its_tasks
 
 from afrieval._util.errors import UserError
-from afrieval.addons.llama.llama_command import LOGGERS, lm_eval_command
-from afrieval.addons.llama.recipe import Recipe, read_recipe, settings
+from afrieval.addons.llama.llama_command import LOGGERS, Recipe, lm_eval_command, read_recipe, settings
 from afrieval.config.files import run_config
 from afrieval.config.settings import RunConfig
 from afrieval.results.run_files import sample_files
@@ -134,8 +133,7 @@ def test_more_gpus_than_there_are(cli: Cli, tmp_path: Path, monkeypatch: pytest.
 
 def test_the_command_in_full(cli: Cli, tmp_path: Path) -> None:
     keys = {"limit": 3, "show_config": True, "verbosity": "DEBUG", "batch_size": "auto:2", "max_model_len": 9000}
-    done = cli("llama", write(tmp_path, tasks="meta_math,meta_gpqa", **keys), PRINT)
-    assert done.code == 0, done.err
+    done = cli("llama", write(tmp_path, tasks="meta_math,meta_gpqa", **keys), PRINT).ok()
     assert done.out.startswith("LMEVAL_LOG_LEVEL=DEBUG lm_eval --model vllm ")
     words = shlex.split(done.out)
     given = {word: words[i + 1] for i, word in enumerate(words[:-1]) if word.startswith("--")}
@@ -189,13 +187,6 @@ def test_the_command_names_folders_that_are_there(cli: Cli, tmp_path: Path, monk
     assert f"--output_path {tmp_path / 'out/model-lm_eval'} " in out  # beside the run, which has files of like names
 
 
-def test_a_missing_file(cli: Cli) -> None:
-    done = cli("llama", "--eval.limit", 1)
-    assert done.code == 2 and "FILE is missing" in done.err
-    done = cli("llama", PRINT, "configs/llama/eval_confg.yaml")
-    assert done.code == 2 and "eval_config.yaml" in done.err
-
-
 def test_options_and_files_beat_the_recipe(cli: Cli, tmp_path: Path) -> None:
     model = tmp_path / "model.yaml"
     model.write_text("model_name: meta-llama/Llama-3.2-1B-Instruct\nbackend_args: {max_model_len: 7000}\n")
@@ -226,10 +217,8 @@ def test_lm_eval_gives_the_same_answers_and_scores(cli: Cli, tmp_path: Path, eva
     """The first row of all ten tasks, by the command that is printed, in a process of its own."""
     group = "meta_instruct" if evals.endswith("Instruct") else "meta_pretrain"
     path = write(tmp_path, **DEMO, evals_dataset=f"meta-llama/{evals}-evals", tasks=group, limit=1)
-    done = cli("llama", path, *SAMPLES)
-    assert done.code == 0, done.err
-    done = cli("llama", path, *SAMPLES, "--model.device", "cpu", PRINT)
-    assert done.code == 0, done.err
+    done = cli("llama", path, *SAMPLES).ok()
+    done = cli("llama", path, *SAMPLES, "--model.device", "cpu", PRINT).ok()
     program, *words = [word for word in shlex.split(done.out) if "=" not in word or not word.startswith("LMEVAL")]
     assert program == "lm_eval"
     lm_eval_without_its_tasks(*words, cwd=tmp_path)

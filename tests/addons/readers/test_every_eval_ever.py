@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Cli
+from tests.conftest import Cli, put
 
 from afrieval._util.errors import UserError
 from afrieval.addons.readers.every_eval_ever import READER, key_of, named_metric, percent
@@ -37,8 +37,7 @@ def record(*results: dict[str, Any], model: str = "org/big", **more: Any) -> dic
 
 
 def written(path: Path, content: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    put(path, content if isinstance(content, str) else json.dumps(content))
     return path
 
 
@@ -140,8 +139,7 @@ def test_compare_shows_them_next_to_a_run(cli: Cli, run_demo: Cli, tmp_path: Pat
     assert run_demo(*words).code == 0
     results = [result("afrixnli_yor_prompt_1", 0.61), result("afrixnli_yor_native_1", 0.99)]
     path = written(tmp_path / "a.json", record(*results))
-    done = cli("compare", tmp_path / "run", path)
-    assert done.code == 0, done.err
+    done = cli("compare", tmp_path / "run", path).ok()
     (line,) = [line for line in done.out.splitlines() if line.startswith("org/big")]
     assert line.split() == ["org/big", "published", "1", "61.0", "61.0"], "native prompts are not averaged with English"
     assert "Published scores are of 600 documents per language" in " ".join(done.out.split())

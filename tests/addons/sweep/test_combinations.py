@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import ROOT
+from tests.conftest import ROOT, put
 from tests.tools.jobs.files import COMMON, SUITE, write_sweep
 
 from afrieval._util.errors import UserError
@@ -120,8 +120,7 @@ def test_mistakes_are_named(tmp_path: Path, name: str, monkeypatch: pytest.Monke
 
 def test_two_models_with_one_name(tmp_path: Path) -> None:
     for folder, model in (("a", "org/x"), ("b", "org/y")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "m.yaml").write_text(f"model_name: {model}\n")
+        put(tmp_path / folder / "m.yaml", f"model_name: {model}\n")
     with pytest.raises(UserError, match=r"models.0 and models.1 are different models with the name m"):
         jobs(tmp_path, models=[str(tmp_path / "a/m.yaml"), str(tmp_path / "b/m.yaml")])
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from tests.conftest import REAL_DATA, Cli
+from tests.conftest import REAL_DATA, Cli, put
 
 from afrieval._util.errors import UserError
 from afrieval.addons.unlearning.results import all_names, read_results
@@ -37,8 +37,7 @@ def results(shift: float = 0.0) -> dict[str, Any]:
 
 
 def written(folder: Path, content: Any, name: str = "TOFU_EVAL.json") -> Path:
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    put(folder / name, content if isinstance(content, str) else json.dumps(content))
     return folder / name
 
 

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.conftest import ROOT, Cli, Refusal
+from tests.conftest import ROOT, Cli, Refusal, put
 
 from afrieval._util.yaml_files import read_map_file
 
@@ -24,8 +24,7 @@ def data(tmp_path: Path) -> Path:
         lines += [f"{d.fields['premise']}\t{d.fields['hypothesis']}\t{d.gold}" for d in rows]
         for name in ("test", "dev"):
             path = tmp_path / f"data/masakhane/afrixnli/data/{code}/{name}.tsv"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("\n".join(lines), encoding="utf-8")
+            put(path, "\n".join(lines))
     return tmp_path / "data"
 
 
@@ -83,8 +82,7 @@ def test_baselines_are_printed_and_stored_with_the_task(cli: Cli, tmp_path: Path
     rows = [f"{'x ' * (4 + 9 * (number % 2))}\t{('negative', 'positive')[number % 2]}" for number in range(500)]
     for code, some in {"ha": rows, "ig": rows[:101]}.items():  # the second is an excerpt
         path = tmp_path / f"data/Davlan/nollysenti/data/{code}/test.tsv"
-        path.parent.mkdir(parents=True)
-        path.write_text("\n".join([f"{code}_review\tsentiment", *some]), encoding="utf-8")
+        put(path, "\n".join([f"{code}_review\tsentiment", *some]))
     tasks = tmp_path / "tasks"
     shutil.copytree(ROOT / "tasks/nollysenti", tasks / "nollysenti")
     before = read_map_file(tasks / "nollysenti/baselines.yaml").content

@@ -4,13 +4,13 @@ import copy
 import json
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from tests.conftest import Cli, Refusal
+from tests.conftest import Cli, Refusal, of_demo
 from tests.exchange.test_discovery import FAULTS
 from tests.report.html.small_runs import small_run
 from tests.report.judged_runs import GIVEN, judged_run
@@ -30,17 +30,12 @@ KINDS: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    from afrieval.cli.main import main
-
-    folders = {kind: tmp_path_factory.mktemp(kind) / "run" for kind in KINDS}
-    for kind, folder in folders.items():
-        assert main([*map(str, words(kind, folder))]) == 0
-    return folders
+def sound(demo_run: Callable[..., Path]) -> dict[str, Path]:
+    return {kind: demo_run(*map(str, KINDS[kind])) for kind in KINDS}
 
 
 def words(kind: str, folder: Path) -> list[object]:
-    return ["run", "--model.model_name", "demo", "--data.source", "samples", "--run_dir", folder, *KINDS[kind]]
+    return ["run", *of_demo(*KINDS[kind], folder=folder)]
 
 
 def places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -80,8 +80,7 @@ def test_prompts_of_hostile_data(cli: Cli, data: Path, model: Path, tmp_path: Pa
 
 def test_stored_samples(cli: Cli, folder: Path) -> None:
     for words in (("samples", folder, "--language", "yor"), ("compare", folder, "--contrast", "prompt")):
-        done = cli(*words)
-        assert done.code == 0, done.err
+        done = cli(*words).ok()
         check(done.out, done.err)
     out = cli("compare", folder, "--by", "subject").out
     check(out)
@@ -118,8 +117,7 @@ def test_tables_of_others(cli: Cli, tmp_path: Path) -> None:
     with table.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([["model", "prompt", "eng", "yor"], [HOSTILE, f"p{HOSTILE}", 50, 40]])
     for name in ("", "json", "csv", "markdown", "latex"):
-        done = cli("compare", table, *([f"--{name}", "-"] if name else []))
-        assert done.code == 0, done.err
+        done = cli("compare", table, *([f"--{name}", "-"] if name else [])).ok()
         check(done.out, done.err)
     bad = tmp_path / f"{NAME}.csv"
     bad.write_text(f"model,prompt,eng\n{HOSTILE},p,{SEQUENCE}\n", encoding="utf-8")

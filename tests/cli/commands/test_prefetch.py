@@ -160,8 +160,7 @@ def prefetch(cli: Cli, task: str, *more: str) -> Outcome:
 
 def test_counts_and_rows_without_counterpart_are_told(llama_hub: FakeHub, cli: Cli) -> None:
     put_math(llama_hub)
-    done = prefetch(cli, "meta_math")
-    assert done.code == 0, done.err
+    done = prefetch(cli, "meta_math").ok()
     assert done.out.splitlines() == [
         "meta_math: 4 files",
         "meta_math: 5000 rows, of which 1 cannot be scored",
@@ -207,6 +206,5 @@ def test_instructions_need_no_model_of_sentences(llama_hub: FakeHub, cli: Cli, m
 
     monkeypatch.setattr(nltk, "download", lambda *_, **__: pytest.fail("a download"))
     put_ifeval(llama_hub)
-    done = prefetch(cli, "meta_ifeval")
-    assert done.code == 0, done.err
+    done = prefetch(cli, "meta_ifeval").ok()
     assert done.out == "meta_ifeval: 4 files\nmeta_ifeval: 541 rows, of which 0 cannot be scored\n"

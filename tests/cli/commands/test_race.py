@@ -15,9 +15,7 @@ import yaml
 from tests.conftest import Cli, Outcome
 from tests.models.servers import QuietHandler, running
 from tests.test_docs import commands
-
-from afrieval.tools.jobs.job_worker import work
-from afrieval.tools.jobs.jobs import Executor, Job
+from tests.tools.jobs.files import all_here
 
 PAGE = Path(__file__).parents[3] / "docs/cost.md"
 ROWS = 300
@@ -61,12 +59,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Rows of AfriXNLI in two languages; jobs run in this process."""
-
-    def run_jobs(folder: Path, jobs: list[Job], executor: Executor) -> None:
-        for job in jobs:
-            work(folder, job.name)
-
-    monkeypatch.setattr("afrieval.tools.jobs.start.run_jobs", run_jobs)
+    monkeypatch.setattr("afrieval.tools.jobs.start.run_jobs", all_here)
     for code in ("hau", "yor"):
         path = tmp_path / "data/masakhane/afrixnli/data" / code / "test.tsv"
         path.parent.mkdir(parents=True)

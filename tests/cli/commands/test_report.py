@@ -1,6 +1,7 @@
 """`afrieval report` writes one page, and says what is wrong before it reads a run."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,9 @@ LOGS = Path(__file__).parents[2] / "addons/readers/logs"
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("report") / "run"
-    small = {"languages": ["yor", "hau"], "prompts": [1], "data_source": "samples", "limit": 3, "run_dir": folder}
-    afrieval.evaluate("demo", "afrixnli", prompt_language="both", **small)  # type: ignore[arg-type]
-    return folder
+def run(demo_run: Callable[..., Path]) -> Path:
+    small = "--task.languages yor,hau --task.prompts 1 --task.prompt_language both --eval.limit 3"
+    return demo_run("--task.task_name", "afrixnli", *small.split())
 
 
 def test_a_page_is_written_and_named(cli: Cli, run: Path, tmp_path: Path) -> None:

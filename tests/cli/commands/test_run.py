@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from tests.cells import FakeCell
-from tests.conftest import ROOT, Cli, read_config
+from tests.conftest import ROOT, Cli, only_samples, read_config
 
 from afrieval.results.cell_key import CellKey
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
+from afrieval.results.run_files import read_run
 from afrieval.run.manifest import default_folder
 from afrieval.run.session import plan
 from afrieval.tasks.cells.task_cell import TaskCell
@@ -107,34 +106,6 @@ def test_folders_of_local_models(tmp_path: Path) -> None:
     assert name("models--org--m/snapshots/0a1b") == "org__m"
 
 
-BAD = {
-    "unknown task": (("--task.task_name", "afrimlu"), "unknown task 'afrimlu'", "afrimmlu"),
-    "suite as a task": (("--task.task_name", "afrobench"), "afrobench is a suite", "afrieval run MODEL afrobench"),
-    "unknown language": (("--task.languages", "yorruba"), "no language 'yorruba'", "Yoruba (yor)"),
-    "language without rows": (("--task.languages", "kin"), "no test rows of afrimmlu for kin", "--data.source"),
-    "unknown prompt": (("--task.prompts", "1,9"), "no prompt 9 in eng", "1, 2, 3, 4, 5"),
-    "prompt without native twin": (
-        ("--task.prompts", "4", "--task.prompt_language", "native", "--task.languages", "yor"), "no prompt 4 in yor",
-        "1, 2, 3",
-    ),
-    "too many shots": (("--eval.num_fewshot", "5"), "only 4 examples are usable", "4 or fewer"),
-    "no such model folder": (("--model.model_name", "./nothing"), "no model in ./nothing", "hub id"),
-    "not fetched and no network": (("--data.source", "hub"), "the hub cannot be reached", "prefetch"),
-    "no GPU": (("--model.device", "cuda"), "torch finds no such device", "remove it"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input(run_demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    words, message, hint = BAD[name]
-    done = run_demo(*words)
-    assert done.code == 2 and "Traceback" not in done.err + done.out
-    error, cure = [line for line in done.err.splitlines() if not line.startswith(("left out: ", "to run: "))]
-    assert error.startswith("error: ") and message in error
-    assert cure.startswith("hint: ") and hint in cure
-
-
 def test_no_native_prompts_for_a_language_that_was_named(cli: Cli, tmp_path: Path, small_tasks: Path) -> None:
     folder = tmp_path / "facebook/belebele/data"
     folder.mkdir(parents=True)
@@ -152,14 +123,6 @@ def test_a_run_folder_that_is_a_file(run_demo: Cli, tmp_path: Path) -> None:
     assert done.code == 2 and "cannot be written" in done.err
 
 
-def test_bad_input_costs_no_results(run_demo: Cli, tmp_path: Path) -> None:
-    run_demo(*ONE)
-    before = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()}
-    for name in ("unknown prompt", "no GPU"):
-        assert run_demo(*BAD[name][0]).code == 2
-    assert {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()} == before
-
-
 def test_belebele_says_where_its_examples_come_from_and_keeps_passages_apart(
     run_demo: Cli, tmp_path: Path, small_tasks: Path
 ) -> None:
@@ -171,12 +134,10 @@ def test_belebele_says_where_its_examples_come_from_and_keeps_passages_apart(
     (data / "yor_Latn.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     where = ("--task.task_name", "belebele", "--data.source", tmp_path, "--task.folder", small_tasks)
     words = (*where, "--task.languages", "yor", "--task.prompts", 1)
-    done = run_demo(*words, "--eval.num_fewshot", 4)
-    assert done.code == 0, done.err
+    done = run_demo(*words, "--eval.num_fewshot", 4).ok()
     assert "belebele: letter, 4-shot" in done.out
     assert "Examples come from the test split itself" in " ".join(done.out.split())
-    (path,) = sample_files(tmp_path / "run")
-    for sample in read_samples(path):
+    for sample in only_samples(tmp_path / "run"):
         assert {i // 4 for i in sample["fewshot_ids"]} == {1 - sample["doc_id"] // 4}
     assert "only 4 examples are usable" in run_demo(*words, "--eval.num_fewshot", 5, "--run_dir", tmp_path / "five").err
 
@@ -215,3 +176,5 @@ def test_an_interrupted_run_shows_what_is_done(cli: Cli, tmp_path: Path, monkeyp
     words = ("afrixnli", "--languages", "hausa,yoruba", "--prompts", 1, "--data", "samples", "--out", tmp_path / "run")
     done = cli("run", "demo", *words)
     assert done.code == 130 and "\nHausa " in done.out and "\nYoruba " not in done.out, done.out
+    (session,) = map(dict[str, Any], read_run(tmp_path / "run")["visits"])
+    assert session["work"]["likelihoods"]["computed"] > 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import ROOT, Cli, Refusal, content
+from tests.conftest import ROOT, Cli, Refusal, content, of_demo
 
 from afrieval.models.backends.hf import HF
 from afrieval.results.run_files import read_run, sample_files, sample_path, write_run, write_samples
@@ -18,39 +18,32 @@ CELL = "afrimgsm_yor_eng_1"
 
 
 @pytest.fixture(scope="module")
-def once() -> dict[str, Path]:
-    """Gets the folder of the run that all tests start from."""
-    return {}
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a folder with tasks, and a run of generated answers of which every other one is right."""
+    from afrieval.cli.main import main
 
-
-@pytest.fixture
-def tasks(tmp_path: Path) -> Path:
-    """Returns a folder of tasks that a test may change."""
+    folder = tmp_path_factory.mktemp("score")
     for name in ("afrimgsm", "afriqa"):
-        shutil.copytree(ROOT / "tasks" / name, tmp_path / "tasks" / name)
-    return tmp_path / "tasks"
+        shutil.copytree(ROOT / "tasks" / name, folder / "tasks" / name)
+    words = ("--task.folder", folder / "tasks", "--task.task_name", "afrimgsm", "--task.languages", "yor,hau")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HF, "generate_until", answered)
+        assert main(["run", *of_demo(*words, "--task.prompts", "1,2", "--eval.limit", 4, folder=folder / "run")]) == 0
+    return folder
 
 
 @pytest.fixture
-def run(
-    run_demo: Cli,
-    tmp_path: Path,
-    tasks: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    once: dict[str, Path],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Path:
-    """Returns a run of generated answers, of which every other one is right; it is made once."""
+def tasks(made: Path, tmp_path: Path) -> Path:
+    """Returns a folder of tasks that a test may change."""
+    return Path(shutil.copytree(made / "tasks", tmp_path / "tasks"))
+
+
+@pytest.fixture
+def run(made: Path, tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Returns a copy of the run, and lets the model answer as in it."""
     monkeypatch.setattr(HF, "generate_until", answered)
-    if not once:
-        made = tmp_path_factory.mktemp("score")
-        shutil.copytree(tasks, made / "tasks")
-        words = ("--task.folder", made / "tasks", "--task.task_name", "afrimgsm", "--task.languages", "yor,hau")
-        done = run_demo(*words, "--task.prompts", "1,2", "--eval.limit", 4, "--run_dir", made / "run")
-        assert done.code == 0, done.err
-        once["made"] = made
-    folder = Path(shutil.copytree(once["made"] / "run", tmp_path / "run"))
-    change(folder / "run.yaml", str(once["made"]), str(tmp_path))
+    folder = Path(shutil.copytree(made / "run", tmp_path / "run"))
+    change(folder / "run.yaml", str(made), str(tmp_path))
     return folder
 
 

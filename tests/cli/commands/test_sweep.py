@@ -5,21 +5,13 @@ from pathlib import Path
 import pytest
 from tests.conftest import Cli, Refusal
 from tests.models.tiny import tiny_llama
-from tests.tools.jobs.files import write_sweep
-
-from afrieval.tools.jobs.job_worker import work
-from afrieval.tools.jobs.jobs import Executor, Job
+from tests.tools.jobs.files import all_here, write_sweep
 
 
 @pytest.fixture
 def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs the jobs of the executor local in this process."""
-
-    def run_jobs(folder: Path, jobs: list[Job], executor: Executor) -> None:
-        for job in jobs:
-            work(folder, job.name)
-
-    monkeypatch.setattr("afrieval.tools.jobs.start.run_jobs", run_jobs)
+    monkeypatch.setattr("afrieval.tools.jobs.start.run_jobs", all_here)
 
 
 @pytest.mark.usefixtures("_here")

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.conftest import Cli
-from tests.models.loopback import Loopback, samples, serving
+from tests.conftest import Cli, only_samples
+from tests.models.loopback import Loopback, serving
 from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval._util.errors import UserError
@@ -83,10 +83,9 @@ def stored(folder: Path) -> str:
 
 def test_likelihoods_are_those_of_the_model_behind_the_server(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     words = (*SOME, "--eval.num_fewshot", 2)
-    served = run_demo(*server.options, *words, "--eval.batch_size", 4, "--model.backend_args.num_concurrent", 3)
-    assert served.code == 0, served.err
+    run_demo(*server.options, *words, "--eval.batch_size", 4, "--model.backend_args.num_concurrent", 3).ok()
     assert run_demo(*words, "--run_dir", tmp_path / "hf").code == 0
-    for ours, theirs in zip(samples(tmp_path / "hf"), samples(tmp_path / "run"), strict=True):
+    for ours, theirs in zip(only_samples(tmp_path / "hf"), only_samples(tmp_path / "run"), strict=True):
         assert theirs["arguments"] == ours["arguments"] and theirs["acc"] == ours["acc"]
         for (likelihood, greedy), (expected, was_greedy, _) in zip(
             (r[0] for r in theirs["resps"]), (r[0] for r in ours["resps"]), strict=True
@@ -97,13 +96,12 @@ def test_likelihoods_are_those_of_the_model_behind_the_server(run_demo: Cli, tmp
 
 def test_a_chat_goes_out_as_messages(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     server.text = "True"
-    done = run_demo(*server.chat_options, *WRITES, "--eval.num_fewshot", 1, "--eval.write-out")
-    assert done.code == 0, done.err
+    done = run_demo(*server.chat_options, *WRITES, "--eval.num_fewshot", 1, "--eval.write-out").ok()
     assert "the tokenizer of local-chat-completions is unknown: limits of answers assume one token per byte" in done.err
     roles = [message["role"] for message in server.asked[0]["messages"]]
     assert roles == ["system", "user", "assistant", "user"] and server.asked[0]["max_tokens"] == 48
     assert "stop" not in server.asked[0], "some servers refuse an empty list"
-    found = samples(tmp_path / "run")
+    found = only_samples(tmp_path / "run")
     assert json.loads(found[0]["arguments"][0][0])[0]["role"] == "system"
     assert {s["resps"][0][0] for s in found} == {"True"} and sum(s["acc"] for s in found) == 3
     assert f'[{{"role": "system", "content": "{json.loads(found[0]["arguments"][0][0])[0]["content"]}"' in done.out
@@ -111,10 +109,9 @@ def test_a_chat_goes_out_as_messages(run_demo: Cli, tmp_path: Path, server: Loop
 
 def test_a_completion_is_written(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     server.text = " True"
-    done = run_demo(*server.options, *WRITES, "--model.backend_args.num_concurrent", 4)
-    assert done.code == 0, done.err
+    run_demo(*server.options, *WRITES, "--model.backend_args.num_concurrent", 4).ok()
     assert {tuple(asked["stop"]) for asked in server.asked} == {("\n\n",)} and len(server.asked) == DOCUMENTS
-    assert {s["resps"][0][0] for s in samples(tmp_path / "run")} == {" True"}
+    assert {s["resps"][0][0] for s in only_samples(tmp_path / "run")} == {" True"}
 
 
 def test_answers_of_null_are_empty_and_said(
@@ -123,7 +120,7 @@ def test_answers_of_null_are_empty_and_said(
     server.text = None
     assert run_demo(*server.chat_options, *WRITES).code == 0
     assert "9 of 9 answers of the server are null" in caplog.text
-    assert {s["resps"][0][0] for s in samples(tmp_path / "run")} == {""}
+    assert {s["resps"][0][0] for s in only_samples(tmp_path / "run")} == {""}
 
 
 REFUSED: dict[str, tuple[str, tuple[object, ...], str, str]] = {

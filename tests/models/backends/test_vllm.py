@@ -1,6 +1,5 @@
 """The vllm backend without a GPU: what it is given, and a run with a stand-in that has its attributes and no others."""
 
-import csv
 import importlib.util
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from lm_eval.api.model import LM
-from tests.conftest import ROOT, Cli, read_config
+from tests.conftest import ROOT, Cli, csv_rows, only_samples, read_config
 from tests.models.tiny import CHAT, tiny_llama
 
 from afrieval._util.errors import UserError
@@ -17,8 +16,6 @@ from afrieval.models.backend_args import signature
 from afrieval.models.backends.vllm import VLLMBackend, check_gpus
 from afrieval.models.base import LanguageModel
 from afrieval.models.registry import load_model
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
 
 ARGUMENTS = VLLMBackend("vllm").arguments
 
@@ -145,13 +142,10 @@ def test_a_run_scores_as_with_hf(
     some = ("--model.model_name", model, "--task.languages", "yor", "--task.prompts", 1, "--eval.limit", 3, *words)
     shown = {}
     for backend in ("hf", "vllm"):
-        done = run_demo(*some, "--model.model_type", backend, "--run_dir", tmp_path / backend)
-        assert done.code == 0, done.err
-        (path,) = sample_files(tmp_path / backend)
-        shown[backend] = [(s["arguments"], s["acc"]) for s in read_samples(path)]
+        run_demo(*some, "--model.model_type", backend, "--run_dir", tmp_path / backend).ok()
+        shown[backend] = [(s["arguments"], s["acc"]) for s in only_samples(tmp_path / backend)]
     assert shown["hf"] == shown["vllm"]
-    with (tmp_path / "vllm/summary.csv").open() as file:
-        (row,) = csv.DictReader(file)
+    (row,) = csv_rows(tmp_path / "vllm/summary.csv")
     assert "acc_tokens" not in row, "vllm does not tell how many tokens it scored"
     visit = yaml.safe_load((tmp_path / "vllm/run.yaml").read_text())["visits"][0]
     assert visit["dtype"] == "auto" and visit["batch_size"] == "auto"

@@ -8,9 +8,9 @@ from typing import Any
 import httpx2
 import pytest
 from openai import APITimeoutError
-from tests.conftest import Cli
+from tests.conftest import Cli, only_samples
 from tests.models.faulty import FAULTS, faulty
-from tests.models.loopback import Loopback, samples
+from tests.models.loopback import Loopback
 from tests.models.openai.conftest import DOCUMENTS, WRITES, asked
 
 from afrieval._util.errors import UserError
@@ -18,8 +18,7 @@ from afrieval.config.settings import ModelConfig
 from afrieval.models.openai.failure import Failure
 from afrieval.models.openai.parsing import Usage, generated, usage_of
 from afrieval.models.registry import check_backend_args
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import is_unparsed, read_samples
+from afrieval.results.samples import is_unparsed
 from afrieval.scoring.responses import before_stop, details_of, is_cut
 
 
@@ -185,9 +184,8 @@ def test_refusals_are_answers(server: Loopback, name: str) -> None:
 def test_refusals_are_counted_apart(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     server.fails = {n: (400, json.dumps(FILTER).encode()) for n in range(4)}
     server.text, server.message = None, {"refusal": "I cannot help with that."}
-    done = run_demo(*server.api_options, *WRITES)
-    assert done.code == 0, done.err
-    for sample in samples(tmp_path / "run"):
+    done = run_demo(*server.api_options, *WRITES).ok()
+    for sample in only_samples(tmp_path / "run"):
         assert (sample["acc"], sample["unparsed"], sample["refused"]) == (0, 0, 1)
         assert sample["answer"] is None and not is_unparsed(sample) and sample["details"]["refused"]
     header, row = (tmp_path / "run/summary.csv").read_text().splitlines()
@@ -294,10 +292,10 @@ def test_an_end_of_thinking_that_the_server_has_removed(run_demo: Cli, tmp_path:
     words = (*server.api_options, *WRITES, "--model.thinking_end", "</think>")
     server.message = {"reasoning_content": "B or A?"}
     assert run_demo(*words).code == 0
-    assert {sample["picked"] for sample in samples(tmp_path / "run")} == {0}
+    assert {sample["picked"] for sample in only_samples(tmp_path / "run")} == {0}
     server.message, server.text = {}, "B</think>A"
     assert run_demo(*words, "--run_dir", tmp_path / "in text").code == 0
-    assert {sample["picked"] for sample in samples(tmp_path / "in text")} == {0}
+    assert {sample["picked"] for sample in only_samples(tmp_path / "in text")} == {0}
 
 
 def test_thinking_has_room_where_a_task_has_limits_of_its_own(run_demo: Cli, server: Loopback) -> None:
@@ -324,7 +322,7 @@ def test_a_run_says_that_answers_hold_thinking(
     assert done.code == 0 and ("answers were cut off at max_gen_toks" in out) is not ended
     said = "answers begin with thinking:" if ended else "answers are thinking that did not end in an answer"
     assert said in out and "--model.thinking_end" in out, out
-    assert {sample["picked"] for sample in samples(tmp_path / "run")} == {0 if ended else None}
+    assert {sample["picked"] for sample in only_samples(tmp_path / "run")} == {0 if ended else None}
 
 
 def test_no_stop_text_ends_thinking(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
@@ -336,7 +334,7 @@ def test_no_stop_text_ends_thinking(run_demo: Cli, tmp_path: Path, server: Loopb
     assert run_demo(*server.api_options, *words, "--run_dir", tmp_path / "apart").code == 0
     assert not any("stop" in asked for asked in server.asked)
     for folder, text in (("run", f"{thought}\n"), ("apart", "The answer is (A)")):
-        (sample,) = samples(tmp_path / folder)
+        (sample,) = only_samples(tmp_path / folder)
         assert sample["resps"] == [[text]] and sample["answer"] == 0
 
 
@@ -344,8 +342,7 @@ PATIENT = ("--model.api.max_retries", 100, "--model.api.timeout", 0.3)
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
-    (path,) = sample_files(folder)
-    return [{k: v for k, v in line.items() if k != "details"} for line in read_samples(path)]
+    return [{k: v for k, v in line.items() if k != "details"} for line in only_samples(folder)]
 
 
 def tables(out: str) -> str:

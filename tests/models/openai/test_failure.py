@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Cli
-from tests.models.loopback import Loopback, samples
+from tests.conftest import Cli, only_samples
+from tests.models.loopback import Loopback
 from tests.models.openai.conftest import DOCUMENTS, WRITES, asked
 
 from afrieval._util.errors import UserError
@@ -78,13 +78,12 @@ def test_a_question_that_is_too_long_is_unanswered(
 ) -> None:
     server.fails = {number: error(LONG["vllm"], param=None, code=400)}
     words = (*server.api_options, *WRITES, "--model.api.max_concurrency", 1)
-    done = run_demo(*words)
-    assert done.code == 0, done.err
+    done = run_demo(*words).ok()
     assert "is too long for the server" in caplog.text and "maximum context length is 512" in caplog.text
     said = " ".join(done.out.split())
     assert "1 of 8 questions were too long for the server, and are unanswered" in said
     assert "--eval.max_gen_toks" in said and "max_completion_tokens" not in server.asked[-1]
-    lines = samples(tmp_path / "run")
+    lines = only_samples(tmp_path / "run")
     assert [line["answer"] for line in lines].count(None) == 1 and sum(line["unparsed"] for line in lines) == 1
     assert run_demo(*words).code == 0 and len(server.asked) == DOCUMENTS, "it is not asked again"
 
@@ -102,9 +101,8 @@ def test_letters_of_a_question_that_is_too_long(run_demo: Cli, tmp_path: Path, s
     server.fails = {3: error(LONG["llama.cpp"], status=500)}
     done = run_demo(*server.api_options, "--model.api.endpoint", "chat", "--task.task_name", "afrimmlu",
                     "--task.languages", "yor", "--task.prompts", 1, "--task.answer_form", "letter",
-                    "--model.api.top_logprobs", 5)  # fmt: skip
-    assert done.code == 0, done.err
-    assert sum(line["unparsed"] for line in samples(tmp_path / "run")) == 1
+                    "--model.api.top_logprobs", 5).ok()  # fmt: skip
+    assert sum(line["unparsed"] for line in only_samples(tmp_path / "run")) == 1
     assert "1 of 8 questions were too long" in done.out and "letters were not among" not in done.out
 
 

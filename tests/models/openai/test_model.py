@@ -2,15 +2,14 @@
 
 import json
 import re
-from csv import DictReader
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.conftest import Cli
+from tests.conftest import Cli, csv_rows, only_samples
 from tests.harness_collection import Run
-from tests.models.loopback import Loopback, samples
+from tests.models.loopback import Loopback
 from tests.models.openai.conftest import DOCUMENTS, TOKENS, WRITES
 
 from afrieval._util.errors import UserError
@@ -22,14 +21,13 @@ from afrieval.run.manifest import default_folder
 
 
 def test_a_chat_is_sent_and_its_answer_scored(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
-    done = run_demo(*server.api_options, *WRITES, "--eval.num_fewshot", 1)
-    assert done.code == 0, done.err
+    run_demo(*server.api_options, *WRITES, "--eval.num_fewshot", 1).ok()
     assert len(server.asked) == DOCUMENTS
     asked = server.asked[0]
     assert [message["role"] for message in asked["messages"]] == ["system", "user", "assistant", "user"]
     assert asked["model"] == "served" and asked["temperature"] == 0 and asked["seed"] == 42 and asked["max_tokens"]
     assert "stop" not in asked and "reasoning_effort" not in asked
-    assert {sample["picked"] for sample in samples(tmp_path / "run")} == {0}
+    assert {sample["picked"] for sample in only_samples(tmp_path / "run")} == {0}
     assert read_run(tmp_path / "run")["identity"]["model"]["chat_template"]  # type: ignore[typeddict-item]
 
 
@@ -39,7 +37,7 @@ def test_tokens_are_stored_with_each_answer(run_demo: Cli, tmp_path: Path, serve
     assert run_demo(*server.api_options, *WRITES, *prices).code == 0
     cost = (40 * 1 + 60 * 0.5 + 20 * 2.5) / 1e6
     told = {"prompt_tokens": 100, "completion_tokens": 20, "cached_tokens": 60, "requests": 1, "cost": cost}
-    assert {json.dumps(sample["details"], sort_keys=True) for sample in samples(tmp_path / "run")} == {
+    assert {json.dumps(sample["details"], sort_keys=True) for sample in only_samples(tmp_path / "run")} == {
         json.dumps(told, sort_keys=True)
     }
 
@@ -104,10 +102,8 @@ ASKED: dict[str, tuple[tuple[object, ...], int]] = {
 def test_all_requests_are_counted(harness: Run, tmp_path: Path, server: Loopback, name: str) -> None:
     words, requests = ASKED[name]
     _, server.usage = server.options, TEN_AND_ONE
-    done = harness(*server.api_options, *words, "--task.harness_tasks", name)
-    assert done.code == 0, done.err
-    with (tmp_path / "run/usage.csv").open() as lines:
-        (row,) = DictReader(lines)
+    harness(*server.api_options, *words, "--task.harness_tasks", name).ok()
+    (row,) = csv_rows(tmp_path / "run/usage.csv")
     assert len(server.asked) == requests == int(row["requests"]) == int(row["completion_tokens"])
 
 
@@ -117,8 +113,7 @@ def test_requests_with_neutral_prompts_are_counted_and_paid(run_demo: Cli, tmp_p
     prices = ("--model.api.prices.input", 1, "--model.api.prices.output", 1, "--model.api.endpoint", "completions")
     done = run_demo(*server.api_options, *words, *prices)
     assert "24 likelihoods (12 of neutral prompts, 6 of which repeat others and are asked once)" in done.err, done.err
-    with (tmp_path / "run/usage.csv").open() as lines:
-        rows = list(DictReader(lines))
+    rows = csv_rows(tmp_path / "run/usage.csv")
     assert sum(int(row["requests"]) for row in rows) == len(server.asked)
     total = f"${11 * len(server.asked) / 1e6:.6f}".rstrip("0")
     assert f"{total} so far" in done.err and total in done.out, "the same figure everywhere"

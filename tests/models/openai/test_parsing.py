@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Cli
-from tests.models.loopback import Loopback, samples
+from tests.conftest import Cli, only_samples
+from tests.models.loopback import Loopback
 from tests.models.openai.conftest import DOCUMENTS, ONE
 
 from afrieval.models.openai.failure import Failure
@@ -78,11 +78,10 @@ def test_no_letter_is_no_answer() -> None:
 
 def test_one_request_for_each_question(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     server.choice = first(B=-0.2, _C=-2.0)
-    done = run_demo(*server.api_options, *LETTERS)
-    assert done.code == 0, done.err
+    done = run_demo(*server.api_options, *LETTERS).ok()
     assert len(server.asked) == DOCUMENTS
     assert {(a["max_tokens"], a["logprobs"], a["top_logprobs"]) for a in server.asked} == {(1, True, 5)}
-    found = samples(tmp_path / "run")
+    found = only_samples(tmp_path / "run")
     assert {sample["picked"] for sample in found} == {1} and {sample["unparsed"] for sample in found} == {0}
     assert [answer[0][0] for answer in found[0]["resps"]] == [LOWEST, -0.2, -2.0, LOWEST]
     assert {sample["details"]["missing_letters"] for sample in found} == {2}
@@ -96,9 +95,8 @@ def test_one_request_for_each_question(run_demo: Cli, tmp_path: Path, server: Lo
 
 def test_questions_without_a_letter_are_unparsed_and_wrong(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     server.choice = first(The=-0.1, I=-3.0)
-    done = run_demo(*server.api_options, *LETTERS)
-    assert done.code == 0, done.err
-    for sample in samples(tmp_path / "run"):
+    done = run_demo(*server.api_options, *LETTERS).ok()
+    for sample in only_samples(tmp_path / "run"):
         assert sample["picked"] is None and sample["acc"] == 0 and sample["unparsed"] == 1
     assert "all in 8 of 8 questions" in " ".join(done.out.split())
     (row,) = (tmp_path / "run/usage.csv").read_text().splitlines()[1:]
@@ -108,7 +106,7 @@ def test_questions_without_a_letter_are_unparsed_and_wrong(run_demo: Cli, tmp_pa
 def test_refused_questions_are_counted(run_demo: Cli, tmp_path: Path, server: Loopback) -> None:
     server.choice = {"finish_reason": "content_filter"}
     assert run_demo(*server.api_options, *LETTERS).code == 0
-    assert {sample["details"].get("refused") for sample in samples(tmp_path / "run")} == {True}
+    assert {sample["details"].get("refused") for sample in only_samples(tmp_path / "run")} == {True}
 
 
 @pytest.mark.parametrize(
@@ -143,10 +141,9 @@ def completing(server: Loopback) -> Loopback:
 
 
 def test_likelihoods_are_those_of_the_model(run_demo: Cli, tmp_path: Path, completing: Loopback) -> None:
-    served = run_demo(*completing.api_options, *SOME, *COMPLETES)
-    assert served.code == 0, served.err
+    run_demo(*completing.api_options, *SOME, *COMPLETES).ok()
     assert run_demo(*SOME, "--run_dir", tmp_path / "hf").code == 0
-    for ours, theirs in zip(samples(tmp_path / "hf"), samples(tmp_path / "run"), strict=True):
+    for ours, theirs in zip(only_samples(tmp_path / "hf"), only_samples(tmp_path / "run"), strict=True):
         assert theirs["arguments"] == ours["arguments"] and theirs["picked"] == ours["picked"]
         for (given,), (expected,) in zip(theirs["resps"], ours["resps"], strict=True):
             assert given[0] == pytest.approx(expected[0], abs=1e-3) and given[1:] == expected[1:]
@@ -160,7 +157,7 @@ def test_one_request_for_each_context_and_each_text(run_demo: Cli, tmp_path: Pat
     dry = run_demo(*completing.api_options, *SOME, *COMPLETES, "--run_dir", tmp_path / "dry", "--dry-run")
     (line,) = [line for line in dry.out.splitlines() if line.startswith("afri")]
     assert line.split()[-2] == str(texts + contexts), dry.out
-    took = [sample["details"]["requests"] for sample in samples(tmp_path / "run")]
+    took = [sample["details"]["requests"] for sample in only_samples(tmp_path / "run")]
     assert took[1:] == [CHOICES + 1] * (QUESTIONS - 1), "those of all texts and of their context"
     assert sum(took) == texts + contexts, "the first document has those of neutral prompts as well"
     assert run_demo(*completing.api_options, *SOME, *COMPLETES).code == 0
@@ -169,10 +166,9 @@ def test_one_request_for_each_context_and_each_text(run_demo: Cli, tmp_path: Pat
 
 def test_answers_are_generated_after_plain_prompts(run_demo: Cli, tmp_path: Path, completing: Loopback) -> None:
     completing.text = " True\n\nQuestion"
-    done = run_demo(*completing.api_options, *SOME, *COMPLETES, "--task.answer_form", "generate")
-    assert done.code == 0, done.err
+    run_demo(*completing.api_options, *SOME, *COMPLETES, "--task.answer_form", "generate").ok()
     assert completing.asked[0]["stop"] == ["\n\n"] and isinstance(completing.asked[0]["prompt"], str)
-    assert {sample["resps"][0][0] for sample in samples(tmp_path / "run")} == {" True"}
+    assert {sample["resps"][0][0] for sample in only_samples(tmp_path / "run")} == {" True"}
 
 
 def test_chats_are_not_sent_as_completions(run_demo: Cli, completing: Loopback) -> None:

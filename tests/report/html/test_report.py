@@ -162,8 +162,7 @@ def test_the_example_of_the_page_is_built_and_has_all_views(
     monkeypatch.chdir(tmp_path)
     for program, name, *words in commands:
         assert program == "afrieval"
-        outcome = cli(name, *words, *(["--eval.limit", "1"] if name == "run" else []))
-        assert outcome.code == 0, outcome.err
+        cli(name, *words, *(["--eval.limit", "1"] if name == "run" else [])).ok()
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     nav = page.partition("<nav")[2].partition("</nav>")[0]
     described = re.findall(r"(?m)^\| (\w[\w ]*) \| ", text)

@@ -68,8 +68,7 @@ def test_real_tasks_on_real_data(
         "run", "--model.model_name", "demo", "--data.source", REAL_DATA, "--run_dir", tmp_path / "run",
         "--task.task_template", "afrimmlu_direct_{{language}}_prompt_1", "--task.languages", "yor,swa",
         "--eval.limit", 3, *words,
-    )  # fmt: skip
-    assert done.code == 0, done.err
+    ).ok()  # fmt: skip
     assert "Yoruba" in done.out and "Swahili" in done.out
     sample = read_samples(sample_path(tmp_path / "run", "afrimmlu_direct_yor_prompt_1"))[0]
     prompt = sample["arguments"][0][0]

@@ -1,6 +1,5 @@
 """Harness tasks give the numbers of the harness, are stored and resumed like ours, and are refused with a reason."""
 
-import csv
 import json
 import math
 import re
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.conftest import Outcome
+from tests.conftest import Outcome, csv_rows
 from tests.harness_collection import Run
 from tests.harness_yaml import write_data, write_tasks
 from tests.models.loopback import serving
@@ -155,8 +154,7 @@ def test_the_table_has_tasks_then_their_groups(every: tuple[Outcome, Path]) -> N
     half = z / (count + z * z) * math.sqrt(right * (count - right) / count + z * z / 4)
     assert (value, n, shots) == (f"{right / count:.4f}", str(count), "0")
     assert tuple(map(float, interval.split("-"))) == pytest.approx((max(0, middle - half), middle + half), abs=6e-4)
-    with (folder / "summary.csv").open() as file:
-        rows = {r["task"]: r for r in csv.DictReader(file)}
+    rows = {r["task"]: r for r in csv_rows(folder / "summary.csv")}
     assert set(rows) == {"mc_yor_1", "mc_hau_1", "two_filters", "translation", "perplexity"}
     assert float(rows["mc_yor_1"]["score"]) == right / count and rows["mc_yor_1"]["prompt"] == ""
     assert rows["two_filters"]["metric"] == "exact_match,strict" and rows["translation"]["metric"] == "bleu"
@@ -208,8 +206,7 @@ def test_filters_read_answers_without_thinking(harness: Run, tmp_path: Path, end
         server.text = f"Why A?\nOr C?{end}\n\nB\nQuestion: A"
         words = ("--task.harness_tasks", "two_filters", "--eval.limit", 2, *server.api_options)
         known = ("--model.thinking_end", end) if end == "</so>" else ()
-        done = harness(*words, *known)
-        assert done.code == 0, done.err
+        harness(*words, *known).ok()
     for sample in read_samples(sample_path(tmp_path / "run", "two_filters")):
         assert sample["resps"] == [[f"Why A?\nOr C?{end}\n\nB"]] and "Why" not in str(sample["filtered_resps"])
         assert "B" in str(sample["filtered_resps"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
+from tests.analysis.cells import scored as scored_cell
 
 from afrieval.results.cell_scores import CellScores
 from afrieval.run.suites.derived_scores import DerivedScore, derived_scores, references_of, selections, tasks_of
@@ -20,20 +21,7 @@ OF_PAIRS: Any = {"pairs": {"how": "auc_of_differences", "of": ["forget.loss", "h
 
 
 def cell(task: str, values: Any, data: str = "", **changes: Any) -> CellScores:
-    measures = np.array(values, dtype=float).reshape(len(values), -1)
-    place: Any = {"language": "eng", "prompt_language": "eng", "prompt": 1} | changes
-    name = f"{task}_{place['language']}_eng_{place['prompt']}"
-    ids, must = np.arange(len(values)), {"data": data or task}
-    return CellScores(
-        task,
-        **place,
-        name=name,
-        metrics={"loss": LOSS},
-        measures={"loss": measures},
-        ids=ids,
-        rows=len(values),
-        comparable_on=must,
-    )
+    return scored_cell([*values], task, of=LOSS, language="eng", comparable_on={"data": data or task}, **changes)
 
 
 def scored(declared: Any, cells: list[CellScores], *reference: CellScores) -> list[DerivedScore]:

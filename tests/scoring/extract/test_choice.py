@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from afrieval.scoring.base import ExtractionContext, Question
 from afrieval.scoring.extract.choice import choice, named_choice
-from afrieval.scoring.extract.strict import read_choice
+from afrieval.scoring.extract.phrase import read_choice
 
 LETTERS = ["A", "B", "C", "D"]
 LABELS = {

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from tests.conftest import put
 
 from afrieval.scoring.base import Question, Response
 from afrieval.scoring.ifeval import checkers
@@ -24,8 +25,7 @@ def sentence_model(root: Path) -> Iterator[None]:
         return
     learned, encoder = load_model("english"), TabEncoder()
     folder = root / "tokenizers/punkt_tab/english"
-    folder.mkdir(parents=True)
-    (folder / "collocations.tab").write_text(encoder.tups2tab(learned.collocations))
+    put(folder / "collocations.tab", encoder.tups2tab(learned.collocations))
     (folder / "sent_starters.txt").write_text(encoder.set2txt(learned.sent_starters))
     (folder / "abbrev_types.txt").write_text(encoder.set2txt(learned.abbrev_types))
     (folder / "ortho_context.tab").write_text(encoder.ivdict2tab(learned.ortho_context))

@@ -9,14 +9,13 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.conftest import Cli, read_config
+from tests.conftest import Cli, only_samples, read_config
 from tests.models.tiny import tiny_llama
 from tests.tasks.small_task import declaration, write_declaration
 from transformers import AutoTokenizer
 
 from afrieval._util.errors import UserError
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import Sample, read_samples
+from afrieval.results.samples import Sample
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.cells.task_cell import TaskCell
 from afrieval.tasks.data.document import Document
@@ -158,10 +157,8 @@ def options(tmp_path: Path) -> list[str]:
 
 
 def run(cli: Cli, options: list[str], folder: Path, model: Path, *more: object) -> tuple[list[Sample], str]:
-    done = cli("run", *options, "--run_dir", folder, "--model.model_name", model, *more)
-    assert done.code == 0, done.err
-    (path,) = sample_files(folder)
-    return read_samples(path), " ".join(f"{done.out} {done.err}".split())
+    done = cli("run", *options, "--run_dir", folder, "--model.model_name", model, *more).ok()
+    return only_samples(folder), " ".join(f"{done.out} {done.err}".split())
 
 
 def block(split: str, number: int, answer: str = "") -> str:

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.conftest import Cli, read_config
+from tests.conftest import Cli, only_samples, put, read_config
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 from tests.tasks.small_task import declaration, write_declaration
 from transformers import AutoTokenizer
 
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import Sample, read_samples
+from afrieval.results.samples import Sample
 from afrieval.tasks.cells.limits import cut, cutting, longest
 from afrieval.tasks.cells.plan import declared_cells
 from afrieval.tasks.data.document import Document
@@ -40,8 +39,7 @@ def words(tmp_path: Path) -> list[str]:
     texts = [" ".join(f"word{i}{n}" for n in range(length)) for i, length in enumerate(LENGTHS)]
     rows = [{"title": f"Title {i}", "text": text, "about": LABELS[i % 2]} for i, text in enumerate(texts)]
     data = tmp_path / "data/ours/articles/en.jsonl"
-    data.parent.mkdir(parents=True)
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    put(data, "".join(json.dumps(row) + "\n" for row in rows))
     named = {"--task.task_name": "articles", "--task.folder": tmp_path / "tasks", "--data.source": tmp_path / "data"}
     return [str(word) for pair in (named | {"--run_dir": tmp_path / "run"}).items() for word in pair]
 
@@ -52,11 +50,9 @@ def elsewhere(words: list[str]) -> list[str]:
 
 
 def run(cli: Cli, words: list[str], folder: Path, model: Path, *more: object) -> tuple[list[Sample], Any]:
-    done = cli("run", *words, "--model.model_name", model, *more)
-    assert done.code == 0, done.err
+    done = cli("run", *words, "--model.model_name", model, *more).ok()
     assert "lose their beginning" not in done.err, "the backend has cut prompts"
-    (path,) = sample_files(folder / "run")
-    return read_samples(path), done
+    return only_samples(folder / "run"), done
 
 
 @pytest.mark.parametrize(("form", "shots", "chat"), [("text", 0, False), ("text", 2, True), ("generate", 2, False)])
@@ -146,8 +142,7 @@ def test_a_context_without_room_for_any_text_is_an_error(cli: Cli, words: list[s
 
 
 def test_preview_shows_all_of_it_and_says_so(cli: Cli, words: list[str]) -> None:
-    shown = cli("preview", *words[:-2], "--eval.num_fewshot", 1)
-    assert shown.code == 0, shown.err
+    shown = cli("preview", *words[:-2], "--eval.num_fewshot", 1).ok()
     assert "text: whole here; a run shortens it if the prompt does not fit the model's context" in shown.out
 
 
@@ -211,6 +206,5 @@ def test_a_prompt_that_fits_is_counted_once() -> None:
 
 def test_an_export_says_that_the_harness_does_not_shorten(cli: Cli, words: list[str], tmp_path: Path) -> None:
     """The harness names no tokenizer to a task."""
-    done = cli("export", "--to", "harness", tmp_path / "exported", *words[:-2])
-    assert done.code == 0, done.err
+    done = cli("export", "--to", "harness", tmp_path / "exported", *words[:-2]).ok()
     assert "articles: the harness does not shorten text, and may cut the beginning of prompts" in done.err

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
-from tests.conftest import Cli
+from tests.conftest import Cli, csv_rows, only_samples
 from tests.models.tiny import CHAT, tiny_llama, tiny_t5
 from tests.scoring.kinds import KINDS, write_task
 
@@ -23,15 +23,13 @@ WORDS = ("--task.answer_form", "generate", "--task.languages", "yor,amh", "--tas
 
 
 def test_each_document_is_asked_once_and_unparsed_answers_are_counted(run_demo: Cli, tmp_path: Path) -> None:
-    done = run_demo(*WORDS, "--task.task_name", "afrixnli", "--eval.limit", 2, "--eval.write-out")
-    assert done.code == 0, done.err
+    done = run_demo(*WORDS, "--task.task_name", "afrixnli", "--eval.limit", 2, "--eval.write-out").ok()
     for path in sample_files(tmp_path / "run"):
         for sample in read_samples(path):
             ((context, options),) = sample["arguments"]
             assert context.endswith("Answer:") and options["until"] == ["\n\n"] and not options["do_sample"]
             assert (sample["acc"], sample["unparsed"]) == (0.0, 1.0), "a random model writes no label"
-    with (tmp_path / "run/summary.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(tmp_path / "run/summary.csv")
     assert [r["unparsed"] for r in rows] == ["1.0"] * len(rows) and "acc_norm" not in rows[0]
     assert "A random guess scores 33.3%" in " ".join(done.out.split()) and "  unparsed\n" in done.out
 
@@ -45,8 +43,7 @@ def test_what_a_model_writes_is_scored(run_demo: Cli, tmp_path: Path, monkeypatc
 
     monkeypatch.setattr("afrieval.models.backends.hf.HF.generate_until", write)
     assert run_demo(*WORDS, "--task.languages", "yor").code == 0
-    (path,) = sample_files(tmp_path / "run")
-    samples = read_samples(path)
+    samples = only_samples(tmp_path / "run")
     assert {s["doc_id"] % 3 for s in samples if s["target"] == "C"} & {0, 1}, "some answer is right"
     for sample in samples:
         unparsed = sample["doc_id"] % 3 == 2
@@ -92,8 +89,7 @@ def test_encoder_decoders_generate_alike_in_any_batch(run_demo: Cli, tmp_path: P
     model = tiny_t5(tmp_path / "model", kind)
     words = ("--task.task_name", task, "--task.languages", "yor", "--task.prompts", 1, "--task.answer_form", "generate")
     limits = ("--eval.limit", 3, "--eval.batch_size", 3, "--eval.max_gen_toks", 12)
-    done = run_demo(*words, *limits, "--model.model_name", model)
-    assert done.code == 0, done.err
+    run_demo(*words, *limits, "--model.model_name", model).ok()
     lm: Any = load_model(ModelConfig(model_name=str(model)), EvalConfig())
     for sample in read_samples(sample_files(tmp_path / "run")[0]):
         tokens, mask = lm.tok_batch_encode([sample["arguments"][0][0]])
@@ -135,10 +131,8 @@ def test_scores_of_a_run_are_sacrebleus_on_the_stored_answers(
         return [GIVEN[i % len(GIVEN)] for i in range(len(requests))]
 
     monkeypatch.setattr("afrieval.models.backends.hf.HF.generate_until", write)
-    done = run_demo("--task.task_name", "flores_from_eng", "--task.languages", "swa", "--task.prompts", "1")
-    assert done.code == 0, done.err
-    (path,) = sample_files(tmp_path / "run")
-    samples = read_samples(path)
+    run_demo("--task.task_name", "flores_from_eng", "--task.languages", "swa", "--task.prompts", "1").ok()
+    samples = only_samples(tmp_path / "run")
     assert all(s["arguments"][0][1]["until"] == ["\n"] for s in samples)
     assert all(s["arguments"][0][0].endswith("\nSwahili:") for s in samples)
     given, right = [s["filtered_resps"][0] for s in samples], [s["target"] for s in samples]
@@ -172,8 +166,7 @@ def test_answers_at_their_limit_are_scored_counted_and_shown(
 
     monkeypatch.setattr("afrieval.models.backends.hf.HF.generate_until", write)
     words = ("--task.task_name", "afridocmt_from_eng", "--task.languages", "hau", "--task.prompts", "1,2")
-    done = run_demo(*words, "--eval.max_gen_toks", 900)
-    assert done.code == 0, done.err
+    done = run_demo(*words, "--eval.max_gen_toks", 900).ok()
     assert "  cut" in done.out and "cut: answers that ended at their limit of tokens" in " ".join(done.out.split())
     for path, starts in zip(sample_files(tmp_path / "run"), (["\nEnglish:"], ["\nYou are", "\nEnglish:"]), strict=True):
         samples = read_samples(path)

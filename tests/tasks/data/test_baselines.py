@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from sklearn.metrics import balanced_accuracy_score, f1_score
-from tests.conftest import ROOT
+from tests.conftest import ROOT, put
 
 import afrieval
 from afrieval._util.errors import UserError
@@ -124,8 +124,7 @@ def test_a_stored_score_that_cannot_be_is_an_error(spec: TaskSpec) -> None:
 def test_a_run_keeps_them_and_older_folders_are_continued(tmp_path: Path) -> None:
     rows = [f"{'x ' * (4 + 9 * (number % 2))}\t{LABELS[number % 2]}" for number in range(FEWEST)]
     path = tmp_path / "data/Davlan/nollysenti/data/ha/test.tsv"
-    path.parent.mkdir(parents=True)
-    path.write_text("\n".join(["ha_review\tsentiment", *rows]), encoding="utf-8")
+    put(path, "\n".join(["ha_review\tsentiment", *rows]))
     run = tmp_path / "run"
 
     def evaluated(limit: int) -> CellScores:

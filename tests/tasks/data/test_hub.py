@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from huggingface_hub.errors import GatedRepoError, RevisionNotFoundError
+from tests.conftest import put
 from tests.fake_hub import FakeHub, fake_hub, response
 from tests.tasks.data.test_files import CARD, PLACES, REPOSITORY, wanted, write
 
@@ -63,8 +64,7 @@ def converted(hub: FakeHub, files: list[str]) -> SplitFiles:
     """Writes files into the branch of the conversion, and returns a split of which the repository has no file."""
     for name in files:
         path = hub.remote / f"{REPOSITORY}@refs/convert/parquet" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(name)
+        put(path, name)
     return SplitFiles(REPOSITORY, "main", "data/yor/test.txt", "test", converted="yor/test")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Cli, spec_of
+from tests.conftest import spec_of
 from tests.tasks.small_task import write_rows
 
 from afrieval._util.errors import UserError
@@ -224,11 +224,6 @@ def test_subjects_of_mmmlu_lose_the_names_of_files(tmp_path: Path) -> None:
     }
     assert {d.fields["category"] for d in split.documents} == {"STEM", "social sciences"}
     assert load_split(MMMLU, "yor", "test", str(tmp_path)) is None
-
-
-def test_mmmlu_has_no_examples(cli: Cli) -> None:
-    done = cli("preview", "--task.task_name", "mmmlu", "--data.source", "samples", "--eval.num_fewshot", 5)
-    assert done.code == 2 and "mmmlu has no few-shot examples" in done.err
 
 
 @pytest.mark.parametrize("folder", ["CohereLabs/Global-MMLU", "CohereForAI/Global-MMLU"])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import read_config
+from tests.conftest import put, read_config
 from tests.tasks.small_task import declaration, write_declaration, write_rows
 
 from afrieval._util.errors import UserError
@@ -95,8 +95,7 @@ def declared(folder: Path, **changes: Any) -> TaskSpec:
 
 def write(folder: Path, name: str, content: str) -> None:
     path = folder / "data/ours/kin" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")
+    put(path, content)
 
 
 def loaded(folder: Path, spec: TaskSpec, *rows: Row, language: str = "yor") -> Split:

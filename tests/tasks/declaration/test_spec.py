@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.conftest import ROOT
+from tests.conftest import ROOT, put
 from tests.tasks.small_task import declaration, write_declaration
 
 from afrieval._util.errors import UserError
@@ -194,8 +194,7 @@ def folder(tmp_path: Path) -> Path:
     (home / "prompts" / "hau.yaml").write_text(yaml.safe_dump(native))
     (home / "sample" / "hau.jsonl").write_text('{"split": "test", "eng": "Good morning", "other": "Ina kwana"}\n')
     vocabulary = {"origin": "machine", "written_by": "x", "words": {}, "languages": {"eng": "Turanci", "hau": "Hausa"}}
-    (tmp_path / "vocabulary").mkdir()
-    (tmp_path / "vocabulary" / "hau.yaml").write_text(yaml.safe_dump(vocabulary))
+    put(tmp_path / "vocabulary" / "hau.yaml", yaml.safe_dump(vocabulary))
     write(tasks, {"name": "to_eng", "like": "from_eng", "version": 3, **REVERSED})
     return tasks
 
@@ -247,8 +246,7 @@ def test_prompts_and_samples_are_shared_in_both_directions(
 
 def test_prompts_of_its_own_come_first(folder: Path) -> None:
     own = folder / "translation" / "to_eng" / "prompts"
-    own.mkdir()
-    (own / "eng.yaml").write_text(yaml.safe_dump({"origin": "human", "prompts": {1: {"template": "{{ source }}"}}}))
+    put(own / "eng.yaml", yaml.safe_dump({"origin": "human", "prompts": {1: {"template": "{{ source }}"}}}))
     spec = load_task("to_eng", folder)
     assert prompt_languages(spec) == ["eng"] and not spec.shares_prompts
     assert render(load_prompts(spec, "eng")[1], Document(0, {"source": "x"}, (), "y"), "hau") == "x"

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conftest import REAL_DATA, ROOT, Cli, spec_of
+from tests.conftest import REAL_DATA, ROOT, Cli, only_samples, spec_of
 from tests.tasks.contract import data_splits, flat, placeholder, sample_splits
 from tests.tasks.small_task import write_rows
 
 from afrieval._util.errors import UserError
 from afrieval.languages import ENGLISH
-from afrieval.results.run_files import sample_files
-from afrieval.results.samples import read_samples
 from afrieval.scoring.base import ExtractionContext, Question, Response
 from afrieval.scoring.metrics import metric
 from afrieval.scoring.tagging import NONE
@@ -182,10 +180,8 @@ def test_finding_17_the_same_task_from_text_that_is_there(cli: Cli, tmp_path: Pa
     for name in ("test", "dev"):
         write_rows(tmp_path / f"data/masakhane/mafand/data/en-yor/{name}.json", rows)
     words = ("--task.task_name", "diacritics_mafand", "--data.source", tmp_path / "data", "--task.prompts", 1)
-    done = cli("run", *words, "--model.model_name", "demo", "--eval.num_fewshot", 1, "--run_dir", tmp_path / "run")
-    assert done.code == 0, done.err
-    (path,) = sample_files(tmp_path / "run")
-    samples = read_samples(path)
+    cli("run", *words, "--model.model_name", "demo", "--eval.num_fewshot", 1, "--run_dir", tmp_path / "run").ok()
+    samples = only_samples(tmp_path / "run")
     assert [s["target"] for s in samples] == ["Ó dára.", "Ẹ káàbọ̀.", None, "Ọjọ́ ti lọ."]
     assert [s["doc"]["text"] for s in samples] == ["O dara.", "E kaabo.", "Bola", "Ojo ti lo."]
     assert samples[2]["defect"] == UNMARKED and all(2 not in s["fewshot_ids"] for s in samples)

@@ -8,10 +8,11 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import put
 
 from afrieval._util.errors import UserError
 from afrieval.scoring.extract.number import read_number
-from afrieval.scoring.extract.strict import read_choice
+from afrieval.scoring.extract.phrase import read_choice
 from afrieval.tasks.cells.questions import scorer
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.declaration.spec import load_task
@@ -35,8 +36,7 @@ PROMPT = Prompt("eng", 2, "{{ premise }} {{ labels.entailment }}", labels={"enta
 def own_prompts(folder: Path, prompts: dict[int, Any], language: str = "eng", **keys: Any) -> dict[int, Prompt]:
     """Returns the prompts of AfriXNLI, or AfriMGSM if they have a lead-in, in a file of the user's."""
     path = folder / f"prompts/{language}.yaml"
-    path.parent.mkdir()
-    path.write_text(yaml.safe_dump({"origin": "human", "prompts": prompts, **keys}))
+    put(path, yaml.safe_dump({"origin": "human", "prompts": prompts, **keys}))
     return load_prompts(replace(load_task("afrimgsm" if "lead_in" in keys else "afrixnli"), folder=folder), language)
 
 

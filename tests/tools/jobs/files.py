@@ -1,5 +1,6 @@
 """Sweep files and workers in this process, for tests."""
 
+import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -8,7 +9,9 @@ import yaml
 
 from afrieval.addons.sweep.combinations import jobs_of
 from afrieval.addons.sweep.sweep_file import ExecutorName, SweepFile, folder_of, read_sweep
-from afrieval.tools.jobs.jobs import Job, write_jobs
+from afrieval.results.run_files import read_run
+from afrieval.tools.jobs.job_worker import work
+from afrieval.tools.jobs.jobs import Executor, Job, write_jobs
 from afrieval.tools.jobs.start import run_jobs
 from afrieval.tools.jobs.state import State, read_state
 
@@ -47,3 +50,17 @@ def start(executor: ModuleType, folder: Path, jobs: list[Job], sweep: SweepFile)
     name = executor.__name__.rpartition(".")[2].removesuffix("_cluster")
     with executor.opened(folder, jobs, sweep.settings_of(cast(ExecutorName, name))) as opened:
         run_jobs(folder, jobs, opened)
+
+
+def all_here(folder: Path, jobs: list[Job], executor: Executor) -> None:
+    """Runs all jobs in this process."""
+    for job in jobs:
+        work(folder, job.name)
+
+
+def content(folder: Path, beginnings: tuple[str, ...] = ("",)) -> dict[str, object]:
+    """Returns what files of a run hold whose names begin so: answers in any order, and run.yaml without visits."""
+    paths = [path for path in folder.iterdir() if path.name.startswith(beginnings) and path.name != ".lock"]
+    found: dict[str, object] = {path.name: path.read_bytes() for path in paths}
+    found |= {path.name: sorted(path.read_bytes().splitlines()) for path in folder.glob("answers_*")}
+    return found | {"run.yaml": json.dumps({k: v for k, v in read_run(folder).items() if k != "visits"})}

@@ -1,6 +1,7 @@
 """Shares of a run become one run folder, whatever order they come in and wherever a merge is stopped."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.conftest import Cli
+from tests.tools.jobs.files import content
 
 from afrieval._util.errors import UserError
 from afrieval.results.run_files import read_run, sample_files, write_run
@@ -15,20 +17,13 @@ from afrieval.results.run_folder import RunFolder
 from afrieval.tools.jobs import shares as shares_module
 from afrieval.tools.jobs.shares import begin_share, merge, remove_share
 
-WORDS = (
-    *("run", "--model.model_name", "demo", "--task.task_name", "afrixnli", "--task.languages", "yor,hau"),
-    *("--task.prompts", "1,2", "--eval.limit", "2", "--data.source", "samples"),
-)
+WORDS = ("--task.task_name", "afrixnli", "--task.languages", "yor,hau", "--task.prompts", "1,2", "--eval.limit", "2")
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(demo_run: Callable[..., Path]) -> Path:
     """Returns a run folder of four cells."""
-    from afrieval.cli.main import main
-
-    folder = tmp_path_factory.mktemp("merge") / "whole"
-    assert main([*WORDS, "--run_dir", str(folder)]) == 0
-    return folder
+    return demo_run(*WORDS)
 
 
 def shares_of(whole: Path, cells: list[set[str]], place: Path) -> list[Path]:
@@ -47,13 +42,7 @@ def shares_of(whole: Path, cells: list[set[str]], place: Path) -> list[Path]:
     return [place / str(at) for at in range(len(cells))]
 
 
-def files(folder: Path) -> dict[str, object]:
-    """Returns what a run folder holds, answers in any order, and run.yaml without visits."""
-    found: dict[str, object] = {path.name: path.read_bytes() for path in sample_files(folder)}
-    found |= {path.name: sorted(path.read_bytes().splitlines()) for path in folder.glob("answers_*")}
-    return found | {"run.yaml": {k: v for k, v in read_run(folder).items() if k != "visits"}}
-
-
+MERGED = ("samples", "answers", "run.yaml")
 NAMES = [f"afrixnli_{language}_eng_{prompt}" for language in ("hau", "yor") for prompt in (1, 2)]
 
 
@@ -69,7 +58,7 @@ def test_shares_in_any_order_are_the_whole_run(
     target.path.mkdir()
     for number in [*order, *order]:  # the second time, nothing changes
         merge(target, RunFolder(shares[number]), cells[number])
-    assert files(target.path) == files(whole)
+    assert content(target.path, MERGED) == content(whole, MERGED)
     assert [{**visit}["share"] for visit in target.record["visits"]] == [2, 1, 0]  # by date
     assert [*target.record] == [*read_run(whole)]
 
@@ -127,25 +116,12 @@ def test_an_answer_that_replaced_another_is_kept(tmp_path: Path) -> None:
         assert target.read_text() == '["b", " 1"]\n["a", [-1.0, true, 2]]\n'
 
 
-def test_shares_of_a_run_are_the_run_of_one_process(whole: Path, tmp_path: Path, cli: Cli) -> None:
+def test_shares_of_a_run_are_the_run_of_one_process(whole: Path, tmp_path: Path, run_demo: Cli) -> None:
     run = tmp_path / "run"
-    first = cli(*WORDS, "--run_dir", str(run), "--share", "3/3")
+    first = run_demo(*WORDS, "--share", "3/3")
     assert "of 4 cells are stored" in first.err and not (run / "summary.csv").exists() and "Run folder" not in first.out
-    cli(*WORDS, "--run_dir", str(run), "--share", "2/2")  # somebody divides the run in another way
-    last = cli(*WORDS, "--run_dir", str(run), "--share", "1/2")
+    run_demo(*WORDS, "--share", "2/2")  # somebody divides the run in another way
+    last = run_demo(*WORDS, "--share", "1/2")
     assert "all 4 cells are stored" in last.err and "Run folder" in last.out
-    assert files(run) == files(whole) and (run / "summary.csv").read_bytes() == (whole / "summary.csv").read_bytes()
+    assert content(run) == content(whole)
     assert not (run / "shares").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--share", "3/2"], "write the number of the share"),
-        (["--share", "half"], "write the number of the share"),
-        (["--share", "1/2", "--until", "5", "--eval.limit", "null"], "looks at all scores"),
-    ],
-)
-def test_shares_that_do_not_exist(tmp_path: Path, cli: Cli, words: list[str], message: str) -> None:
-    outcome = cli(*WORDS, "--run_dir", tmp_path / "run", *words)
-    assert outcome.code == 2 and message in outcome.err

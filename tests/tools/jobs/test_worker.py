@@ -1,7 +1,6 @@
 """Workers in this process; tests/faults/test_folders.py kills them."""
 
 import itertools
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.tools.jobs.files import COMMON, SUITE, planned, states, write_sweep
+from tests.tools.jobs.files import COMMON, SUITE, all_here, content, planned, states, write_sweep
 
 from afrieval._util.errors import UserError
 from afrieval.addons.sweep.command import progress
@@ -21,7 +20,7 @@ from afrieval.models.registry import load_model
 from afrieval.results.run_files import read_run
 from afrieval.tools.jobs import job_worker, local
 from afrieval.tools.jobs.job_worker import work
-from afrieval.tools.jobs.jobs import JOB, Executor, Job, job_folder, write_jobs
+from afrieval.tools.jobs.jobs import JOB, Job, job_folder, write_jobs
 from afrieval.tools.jobs.start import start_left
 from afrieval.tools.jobs.state import STATE
 
@@ -72,14 +71,6 @@ def alone(folder: Path, limit: int = 2) -> Path:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns the folder of a run of one process."""
     return alone(tmp_path_factory.mktemp("alone") / "run")
-
-
-def content(folder: Path) -> dict[str, object]:
-    """Returns what a run folder holds: each file, answers in any order, and run.yaml without visits."""
-    files = [path for path in folder.iterdir() if path.name not in ("run.yaml", ".lock")]
-    found: dict[str, object] = {path.name: path.read_bytes() for path in files if not path.name.startswith("answers")}
-    found |= {path.name: sorted(path.read_bytes().splitlines()) for path in folder.glob("answers_*")}
-    return found | {"run.yaml": json.dumps({k: v for k, v in read_run(folder).items() if k != "visits"})}
 
 
 def test_shares_add_up_to_the_run_of_one_process(tmp_path: Path, whole: Path) -> None:
@@ -142,12 +133,6 @@ def test_a_run_that_fails_leaves_the_next_one_alone(
     assert states(folder, jobs)[jobs[0].name]["status"] == "failed"  # a failed job waits until it is asked for
     start_left(folder, jobs, partial(local.opened, parallel=1), retry=True)
     assert states(folder, jobs)[jobs[0].name]["status"] == "done"
-
-
-def all_here(folder: Path, jobs: list[Job], executor: Executor) -> None:
-    """Runs all jobs in this process."""
-    for job in jobs:
-        work(folder, job.name)
 
 
 def failing(error: BaseException, at: int) -> Callable[..., Any]:

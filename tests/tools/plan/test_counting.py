@@ -31,8 +31,7 @@ def printed(out: str, language: str) -> list[int]:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_sizes_are_those_of_the_run(run_demo: Cli, tmp_path: Path, form: str) -> None:
-    dry = run_demo(*SOME, *FORMS[form], "--dry-run")
-    assert dry.code == 0, dry.err
+    dry = run_demo(*SOME, *FORMS[form], "--dry-run").ok()
     assert not (tmp_path / "run").exists(), "nothing is written"
     assert run_demo(*SOME, *FORMS[form]).code == 0
     lines = [line for path in sample_files(tmp_path / "run") for line in read_samples(path)]

@@ -15,16 +15,8 @@ from afrieval.scoring.learned import learned_name, learned_of, with_learned
 from afrieval.tasks.declaration.spec import Folders
 
 
-def translations(run: RunFolder, folder: Folders | None = None) -> list[str]:
-    """Returns the cells of a run that have translations.
-
-    Args:
-        run: the run.
-        folder: of the user's own tasks.
-
-    Raises:
-        UserError: if there are none.
-    """
+def _translations(run: RunFolder, folder: Folders | None) -> list[str]:
+    """Returns the cells of a run that have translations; a UserError if there are none."""
     cells, specs = [run.scores(name) for name in run.names], specs_of(run, folder)
     if names := [cell.name for cell in cells if cell.task in specs and specs[cell.task].direction]:
         return names
@@ -65,14 +57,9 @@ class CometScorer(Scorer):
 
 
 def opened(folders: Sequence[Path], options: Any) -> Callable[[RunFolder], CometScorer] | None:
-    """Returns what makes the scorer of a run, with the model loaded; None for a dry run, of which it says the size.
-
-    Args:
-        folders: the run folders.
-        options: those of `afrieval score`.
-    """
+    """Returns what makes the scorer of a run, with the model loaded; None for a dry run, of which it says the size."""
     comet, name = options.comet, learned_name("comet_", options.comet.model)
-    cells = {folder: translations(RunFolder(folder), options.task.folder) for folder in folders}
+    cells = {folder: _translations(RunFolder(folder), options.task.folder) for folder in folders}
     if options.dry_run:
         for folder, names in cells.items():
             n = len(lacking_metric(RunFolder(folder), names, name))

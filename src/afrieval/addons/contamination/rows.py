@@ -261,12 +261,8 @@ def _shapes(texts: Sequence[str]) -> Matrix:
     rows = []
     for text in texts:
         categories = Counter(unicodedata.category(letter)[0] for letter in text)
-        counts = (
-            categories["N"],
-            categories["P"] + categories["S"],
-            sum(letter.isupper() for letter in text),
-            len(text.split()),
-        )
+        capitals, marks = sum(map(str.isupper, text)), categories["P"] + categories["S"]
+        counts = (categories["N"], marks, capitals, len(text.split()))
         rows.append([float(len(text)), *(count / max(1, len(text)) for count in counts)])
     ranks = [np.unique(values, return_inverse=True)[1] for values in zip(*rows, strict=True)]
     return np.array([rank / max(1, rank.max()) for rank in ranks]).T

@@ -222,7 +222,8 @@ def _metric(header: Header, documents: Iterable[list[Sample]]) -> tuple[str, lis
     for scorer in (header.get("results") or {"scores": []})["scores"]:
         scores: list[float | None] = []
         for epochs in documents:
-            values = [_number(of["value"]) for sample in epochs if (of := (sample["scores"] or {}).get(scorer["name"]))]
+            by_scorer = [(sample["scores"] or {}).get(scorer["name"]) for sample in epochs]
+            values = [_number(score["value"]) for score in by_scorer if score]
             numbers = [value for value in values if not isnan(value)]  # of the epochs that were scored
             scores.append(fmean(numbers) if numbers else None)
         for name in MEANS:

@@ -12,15 +12,7 @@ from afrieval._util.files import check_file, read_bytes
 from afrieval._util.schema import OpenMap, validated, validated_json
 from afrieval._util.stamps import digest
 from afrieval._util.terminal import note
-from afrieval.exchange.foreign_cells import (
-    Answered,
-    RunReader,
-    cell_of,
-    id_number,
-    is_mean,
-    scored_form,
-    short_names,
-)
+from afrieval.exchange.foreign_cells import Answered, RunReader, cell_of, id_number, is_mean, scored_form, short_names
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.run_files import RUN
 

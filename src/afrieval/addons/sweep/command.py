@@ -89,16 +89,8 @@ def status_table(title: str, jobs: Iterable[JobProgress]) -> Table:
     """Returns the status of each job."""
     jobs = list(jobs)
     queue = [Column("SLURM")] if any(each.queue for each in jobs) else []
-    columns = [
-        Column("job"),
-        Column("status"),
-        *queue,
-        Column("done", "count"),
-        Column("cells", "count"),
-        Column("left"),
-        Column("since (UTC)", key="since"),
-        Column("why"),
-    ]
+    columns = [Column("job"), Column("status"), *queue, Column("done", "count"), Column("cells", "count")]
+    columns += [Column("left"), Column("since (UTC)", key="since"), Column("why")]
     rows = []
     for job, state, listed, queued in jobs:
         finished, cells = cells_of(state)

@@ -11,7 +11,7 @@ import numpy as np
 from afrieval._util.errors import UserError
 from afrieval._util.grouping import grouped
 from afrieval._util.whole_files import write_whole
-from afrieval.addons.unlearning.results import FileMetric, OpenUnlearningNames, all_names, of_suite
+from afrieval.addons.unlearning.results import FileMetric, OpenUnlearningNames, all_names
 from afrieval.results.cell_scores import CellScores
 from afrieval.results.comparable_runs import check_run, model_labels, run_cells
 from afrieval.results.run_folder import RunFolder
@@ -35,7 +35,8 @@ def export_run(runs: Sequence[Path], folder: Path, references: Mapping[str, str]
     check_run(run)
     stored = RunFolder(run)
     cells = run_cells(stored, model_labels({run: stored.record})[run])
-    names = of_suite(stored.record.get("suite", {}).get("name", ""))
+    suite = stored.record.get("suite", {}).get("name", "")
+    names = next((each for each in all_names() if suite in each.suites), None)
     if names is None:
         suites = ", ".join(suite for each in all_names() for suite in each.suites)
         raise UserError(f"{run} is not a run of a suite that open-unlearning has", f"export a run of {suites}")

@@ -24,7 +24,16 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
     def measure(response: Response, question: Question) -> list[float] | None:
         if response.likelihoods or question.choices or not isinstance(question.gold, str):
             return None
-        return [_probability(classifier, class_id, max_length, response.text) if response.text.strip() else 0.0]
+        if not response.text.strip():
+            return [0.0]
+        import torch
+
+        tokenizer, model = _loaded(classifier)
+        if not 0 <= class_id < model.config.num_labels:
+            raise UserError(f"{classifier} has no class {class_id}", f"give 0 to {model.config.num_labels - 1}")
+        tokens = tokenizer(response.text, truncation=True, max_length=max_length, return_tensors="pt")
+        with torch.inference_mode():
+            return [float(model(**tokens).logits[0].double().softmax(-1)[class_id])]
 
     def fetch() -> None:
         if _missing(classifier) and (problem := _problem(classifier)):
@@ -40,17 +49,6 @@ def gibberish(classifier: str = USUAL, class_id: int = 0, max_length: int = 32) 
         missing=lambda language: _missing(classifier),
         fetch=fetch,
     )
-
-
-def _probability(classifier: str, class_id: int, max_length: int, text: str) -> float:
-    import torch
-
-    tokenizer, model = _loaded(classifier)
-    if not 0 <= class_id < model.config.num_labels:
-        raise UserError(f"{classifier} has no class {class_id}", f"give 0 to {model.config.num_labels - 1}")
-    tokens = tokenizer(text, truncation=True, max_length=max_length, return_tensors="pt")
-    with torch.inference_mode():
-        return float(model(**tokens).logits[0].double().softmax(-1)[class_id])
 
 
 @cache

@@ -81,11 +81,6 @@ def all_names() -> list[OpenUnlearningNames]:
     return [read_as(OpenUnlearningNames, path) for path in sorted(TASKS.glob(f"*/{FILE}"))]
 
 
-def of_suite(suite: str) -> OpenUnlearningNames | None:
-    """Returns the names for a suite; None if it has none."""
-    return next((known for known in all_names() if suite in known.suites), None)
-
-
 HINT = "give a run folder, a *_EVAL.json of open-unlearning, or an eval_log_aggregated.json of TOFU"
 Values = dict[int, float]  # index of a document to its value; NaN where there is none
 

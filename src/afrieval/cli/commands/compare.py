@@ -3,7 +3,7 @@
 from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
-from afrieval.analysis.published import all_as_published, check_published, has_evals
+from afrieval.analysis.published import all_as_published, check_published
 from afrieval.analysis.run_contrasts import all_contrasts, average_differences, check_compared
 from afrieval.analysis.suites import suite_averages
 from afrieval.cli.commands.outputs import write_tables
@@ -15,11 +15,11 @@ from afrieval.exchange.readers import is_published, reader_of_run
 from afrieval.report.comparison import comparison_tables
 from afrieval.report.contrast_tables import average_difference_tables
 from afrieval.report.judged_tables import judged_tables
-from afrieval.report.published_tables import published_tables, reference_tables, verdict_tables
+from afrieval.report.published_tables import published_tables
 from afrieval.report.score_tables import naming_rows
 from afrieval.report.standing_words import leader_tables
 from afrieval.report.suite_tables import derived_tables, suite_tables
-from afrieval.report.table import added_tables
+from afrieval.report.table import EVALUATION_TABLES, added_tables
 from afrieval.run.suites.reference import methods, published_for
 from afrieval.run.suites.run import of_runs
 
@@ -39,8 +39,8 @@ def main(argv: list[str]) -> None:
     units = selected(inputs.cells, "task", options.tasks, lambda cell: cell.task)
     units = selected(units, "language", options.languages, lambda cell: cell.language)
     contrasts = all_contrasts(units, inputs.foreign, options.contrast, options.seed)
-    of_meta = [] if options.metric else [unit for unit in units if has_evals(unit)]
-    if units and (options.contrast or not of_meta):
+    published_rows = [] if options.metric else [unit for unit in units if "evals" in unit.declared]
+    if units and (options.contrast or not published_rows):
         folders = {cell.folder for cell in units}
         check_compared(contrasts, units, needed=len(folders) > 1 or bool(options.contrast))
     metric = options.metric if any(c.main != options.metric for c in whole.cells) else None
@@ -51,12 +51,12 @@ def main(argv: list[str]) -> None:
     if of_tasks and (not options.by or options.metric):
         raise UserError("--published needs --by, and the main metric", "give --by subject, without --metric")
     check_published(units, of_tasks)
+    makers = [make for _, of in EVALUATION_TABLES.items() for make in (of.reference_tables, of.verdict_tables)]
     tables = [
         *leader_tables(units),
         *suite_tables(suite_averages(averaged, options.average), options.average),
         *comparison_tables(units, contrasts, groupings, options.by, metric, of_tasks),
-        *reference_tables(of_meta),
-        *verdict_tables(of_meta),
+        *(table for make in makers for table in make(published_rows)),
         *published_tables([] if metric else units, inputs.published),
     ]
     main = [] if options.metric else units

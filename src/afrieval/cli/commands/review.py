@@ -75,7 +75,12 @@ def _read(options: ReviewCommand) -> None:
         say(f"nothing changes: {path} has no verdicts, or was read before")
         return
     if options.dry_run:
-        say("".join(line for name, text in changes.items() for line in _diff(name, text)))
+        lines = list[str]()
+        for name, text in changes.items():
+            old = (HOME / name).read_bytes().decode() if (HOME / name).is_file() else ""
+            before, after = (of.splitlines(keepends=True) for of in (old, text))
+            lines += unified_diff(before, after, f"a/{name}", f"b/{name}")
+        say("".join(lines))
         return
     if CHECKOUT is None:
         raise UserError(
@@ -126,9 +131,3 @@ def _runs(names: list[str], usage: str) -> list[RunFolder]:
     for folder in folders:
         check_run(folder)
     return [RunFolder(folder) for folder in folders]
-
-
-def _diff(name: Path, text: str) -> list[str]:
-    old = (HOME / name).read_bytes().decode() if (HOME / name).is_file() else ""
-    before, after = (of.splitlines(keepends=True) for of in (old, text))
-    return list(unified_diff(before, after, f"a/{name}", f"b/{name}"))

@@ -7,8 +7,18 @@ from typing import NamedTuple
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Question
 from afrieval.scoring.extract.announcement import BUT, announcement, is_unsaid
-from afrieval.scoring.extract.phrase import ALONE, CLOSE, GAP, GAPS, JOIN, OPEN, STOP, announcing, last_boxed
-from afrieval.scoring.extract.strict import read_choice
+from afrieval.scoring.extract.phrase import (
+    ALONE,
+    CLOSE,
+    GAP,
+    GAPS,
+    JOIN,
+    OPEN,
+    STOP,
+    announcing,
+    last_boxed,
+    read_choice,
+)
 from afrieval.scoring.texts import LIKE, answer_key, visible
 
 SEVERAL = -1  # stands for a list of choices, and for a letter with the text of another choice: they name none

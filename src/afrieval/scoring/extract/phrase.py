@@ -1,4 +1,4 @@
-"""Reads what a text announces ("The best answer is **B**.", "Answer: 5") or puts into a box."""
+"""Reads what a text begins with ("B."), announces ("The best answer is **B**.", "Answer: 5") or puts into a box."""
 
 import random
 import re
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 from afrieval.scoring.base import ExtractionContext, Extractor, Guess, Question
-from afrieval.scoring.extract.strict import read_choice
 
 Which = Literal["first", "last"]
 Words = str | list[str]
@@ -178,4 +177,44 @@ def closing_brace(text: str, start: int) -> int | None:
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
         if depth == 0:
             return brace.start()
+    return None
+
+
+# Marks that models put around an answer, and ones that end it.
+_WRAPPED = " \t*_`\"'“”‘’«»()[]{}"
+_MARK = r"[.,:;!?)\]*_`\"'”’»።፣፤፥፦،؛؟]"
+_AFTER_WORD, _AFTER_LETTER = re.compile(rf"$|\s|{_MARK}"), re.compile(rf"\s*$|{_MARK}")
+# What stands between the entries of a list: a comma or the like; between words also a single word, such as "or".
+_COMMA = r"[\s)\]*_`\"'”’»]*[,/|;፣፤،؛][\s(\[*_`\"'“‘«]*"
+_BETWEEN_LETTERS, _BETWEEN_WORDS = re.compile(_COMMA), re.compile(rf"{_COMMA}|[*_]*\s+\w+\s+[*_]*")
+
+
+def read_choice(text: str, names: Sequence[str]) -> int | None:
+    """Returns the index of the choice that an answer begins with, or None if it begins with none or with a list.
+
+    The first line that is not empty is read. A letter counts if it stands alone or before a mark ("B", "(B)", "**B**",
+    "B. p = 8"), in the capital form that was shown; a label word counts in upper or lower case. A list of several
+    ("A, B, or C", "True or False"), with which models repeat the question, names none of them.
+
+    Args:
+        text: what the model wrote.
+        names: letters, or label words, as they were shown; none begins with another.
+    """
+    lines = [line for line in unicodedata.normalize("NFC", text).splitlines() if line.strip(_WRAPPED)]
+    if not lines:
+        return None
+    answer = lines[0].strip().lstrip(_WRAPPED)
+    if (index := _named(answer, names)) is None:
+        return None
+    rest = answer.casefold()[len(names[index].casefold()) :] if len(names[index]) > 1 else answer[1:]
+    after = (_BETWEEN_LETTERS if len(names[index]) == 1 else _BETWEEN_WORDS).match(rest)
+    return index if after is None or _named(rest[after.end() :], names) in (None, index) else None
+
+
+def _named(answer: str, names: Sequence[str]) -> int | None:
+    for index, name in enumerate(names):
+        letter = len(name) == 1  # as it was shown and no article: "A" is also a word
+        shown, answered = (name, answer) if letter else (name.casefold(), answer.casefold())
+        if answered.startswith(shown) and (_AFTER_LETTER if letter else _AFTER_WORD).match(answered, len(shown)):
+            return index
     return None

@@ -45,7 +45,7 @@ def _per(
     return Metric(name, measure, applies_to=OF_CHOICES, responses="likelihoods", counts_tokens=counts_tokens)
 
 
-SWEEPS = 100
+ROUNDS = 100
 
 
 def acc_matched() -> Metric:
@@ -80,7 +80,7 @@ def _constants(loglikelihoods: Array) -> Array:
     """Returns a constant per label, shape (k,): each in turn is set so that its label is the best of its share."""
     k = loglikelihoods.shape[1]
     constants = -loglikelihoods.mean(axis=0)
-    for _ in range(SWEEPS):
+    for _ in range(ROUNDS):
         counts = np.bincount((loglikelihoods + constants).argmax(axis=1), minlength=k)
         if np.ptp(counts) <= 1:
             break
@@ -88,7 +88,7 @@ def _constants(loglikelihoods: Array) -> Array:
         for label in range(k):
             others = np.delete(loglikelihoods + constants, label, axis=1).max(axis=1)
             constants[label] = -np.quantile(loglikelihoods[:, label] - others, 1 - 1 / k)
-        if np.array_equal(before, constants):  # ties: further sweeps change nothing
+        if np.array_equal(before, constants):  # ties: further rounds change nothing
             break
     return np.asarray(constants)
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from afrieval.results.cell_key import CellKey
-from afrieval.results.samples import DROPPED, Sample, verdict, without_texts
+from afrieval.results.samples import DROPPED, Sample, generated_text, verdict, without_texts
 from afrieval.scoring.base import Metric, Response
 from afrieval.scoring.responses import Details, details_of, together
 from afrieval.tasks.cells.cell import NOT_KEPT, Preview
@@ -124,9 +124,8 @@ def preview_stored(title: str, main: Metric, samples: Iterator[Sample]) -> Previ
     heading = f"{title}, document {sample['doc_id']}, few-shot rows {sample['fewshot_ids'] or 'none'}"
     if "arguments" not in sample:
         return Preview(f"{heading}\n{NOT_KEPT}")
-    answer = sample["resps"][0][0]
-    written = isinstance(answer, str)
-    lines = [f"answer: {answer!r}  {verdict(sample, main)}"] if written else likelihood_lines(sample)
+    answer = generated_text(sample)
+    lines = likelihood_lines(sample) if answer is None else [f"answer: {answer!r}  {verdict(sample, main)}"]
     return Preview(heading, {prompt_of(sample): lines})
 
 

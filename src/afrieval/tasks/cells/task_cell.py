@@ -21,7 +21,6 @@ from afrieval.tasks.cells.sample_lines import document_line, preview_stored, wit
 from afrieval.tasks.data.document import Document
 from afrieval.tasks.data.files import SAMPLES
 from afrieval.tasks.declaration.kinds import TextKeys
-from afrieval.tasks.declaration.meta import published
 from afrieval.tasks.declaration.spec import TaskSpec
 from afrieval.tasks.declaration.task_scoring import extract_of
 from afrieval.tasks.prompts.prompts import answers, example_answer
@@ -50,7 +49,8 @@ def declared_of(task: TaskSpec, form: str) -> RunPart:
         "macro": task.macro,
         "probabilities": task.probabilities,
     }
-    of_evals = {"evals": task.data.hub, "published": published(task), "rows": task.data.rows_of(split)}
+    published = task.publisher.published(task) if task.publisher else []
+    of_evals = {"evals": task.data.hub, "published": published, "rows": task.data.rows_of(split)}
     return always | {key: value for key, value in if_any.items() if value} | (of_evals if task.evals else {})
 
 

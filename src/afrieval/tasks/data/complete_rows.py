@@ -1,4 +1,4 @@
-"""Rows with complete prompts, as in Meta's published evaluations: completed from another data set, and as documents."""
+"""Rows with complete prompts, as in published evaluations: completed from another data set, and as documents."""
 
 import ast
 import json

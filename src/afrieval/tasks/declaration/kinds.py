@@ -88,10 +88,6 @@ class Kind:
 UNMARKED = "no marks to restore"  # often because the author wrote none: copying would be right
 
 
-def _unmarked(document: Document) -> str:
-    return UNMARKED if document.gold in document.fields.values() else ""
-
-
 @dataclass(frozen=True)
 class TextKeys:
     """Further keys of tasks that measure the likelihood of texts.
@@ -105,10 +101,6 @@ class TextKeys:
 
     end: bool = False
     tokens: Positive | None = None
-
-
-def _check_tokens(spec: TaskFile, keys: TextKeys) -> None:
-    require(spec.request == "rolling" or keys.tokens is None, "tokens needs request rolling")
 
 
 KINDS_FILE = "kinds.py"  # next to a task file
@@ -131,12 +123,26 @@ KINDS: Registry[Kind] = Registry(
         "question": Kind("texts", registry.QUESTIONS, "line"),
         "translation": Kind("text", registry.TRANSLATIONS, "passage"),
         "summary": Kind("text", registry.SUMMARIES, "passage"),
-        "restoration": Kind("text", registry.RESTORATIONS, "passage", defect=_unmarked),
+        "restoration": Kind(
+            "text",
+            registry.RESTORATIONS,
+            "passage",
+            defect=lambda document: UNMARKED if document.gold in document.fields.values() else "",
+        ),
         "spans": Kind("spans", registry.SPANS, "spans", of_each_name="span_f1"),
         "tags": Kind("tags", registry.TAGS, "tags"),
         "labels": Kind("labels", registry.LABELS, "labels"),
         "levels": Kind("levels", registry.LEVELS, "levels"),
-        "likelihoods": Kind("likelihoods", registry.OF_TEXTS, "whole", ("text",), keys=TextKeys, check=_check_tokens),
+        "likelihoods": Kind(
+            "likelihoods",
+            registry.OF_TEXTS,
+            "whole",
+            ("text",),
+            keys=TextKeys,
+            check=lambda spec, keys: require(
+                spec.request == "rolling" or keys.tokens is None, "tokens needs request rolling"
+            ),
+        ),
         "open": Kind("open", registry.OPEN, "whole"),
     },
     needs=("answer", "metrics", "extract"),

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from afrieval._util.errors import UserError, nearest
+from afrieval._util.registry import Registry
 from afrieval._util.schema import AT_LEAST_ONE, CLOSED, UNIQUE, Positive, Text
 from afrieval._util.yaml_files import YamlFile
 from afrieval.tasks.data.schema import filled
@@ -218,12 +219,18 @@ class GenerationSpec:
     stop: Annotated[list[Annotated[str, AT_LEAST_ONE]], UNIQUE] = field(default_factory=list)
 
 
+# Publishers of evaluation data sets of their models, with prompts, answers and verdicts: modules by the organisation on
+# the hub. `GROUPS` are groups of their tasks.
+NEEDS = ("GROUPS", "selected", "published", "other_model")
+PUBLISHERS: Registry[Any] = Registry("publisher of evaluations", "afrieval.publishers", {}, NEEDS)
+
+
 @dataclass(frozen=True)
 class EvalsSpec:
-    """Selects the evaluation data sets of Meta that include a task.
+    """Selects the evaluation data sets of a publisher that include a task, by their models.
 
     Attributes:
-        family: 3.1 or 3.2.
+        family: a family of models, such as 3.1.
         instruct: whether they are for instruct models; else for pretrained ones.
     """
 

@@ -15,8 +15,7 @@ from afrieval.languages import ENGLISH, LANGUAGES, language_of, named
 from afrieval.scoring.derived import DERIVED, derived
 from afrieval.scoring.extract import switches
 from afrieval.tasks.data.files import SAMPLES
-from afrieval.tasks.declaration.meta import GROUPS, chosen_evals, members, of_evals
-from afrieval.tasks.declaration.schema import check_options
+from afrieval.tasks.declaration.schema import PUBLISHERS, check_options
 from afrieval.tasks.declaration.spec import (
     PATTERNS,
     TASKS,
@@ -32,7 +31,7 @@ from afrieval.tasks.prompts.prompts import load_prompts, suits
 
 
 def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
-    """Returns the tasks that a config names, in order; Meta's groups are expanded.
+    """Returns the tasks that a config names, in order; groups of publishers are expanded.
 
     For a task that is about others, these are the tasks in `task.of`.
 
@@ -43,26 +42,26 @@ def chosen_tasks(config: RunConfig) -> list[TaskSpec]:
     folders, about = named_folders(config.task), config.task.of
     if config.task.coded and about:
         config = replace(config, task=replace(config.task, task_name=about, of=None))
-    available = [*task_names([*folders, TASKS]), *GROUPS, *([] if about else CODED_TASKS)]
+    groups = {group: publisher for _, publisher in PUBLISHERS.items() for group in publisher.GROUPS}
+    available = [*task_names([*folders, TASKS]), *groups, *([] if about else CODED_TASKS)]
     suites = {path.stem for path in shipped("configs").glob("suites/*.yaml")} - {*available}
     for name in config.task.names:
         if name in suites:
             raise UserError(f"{name} is a suite, not a task", f"run it by itself: afrieval run MODEL {name}")
         if name not in available:
             raise _no_task(name, available)
-    grouped = any(name in GROUPS for name in config.task.names)
-    options = config.task.options
-    loaded = task_names([*folders, TASKS]) if grouped else config.task.names
+    publishers = [groups[name] for name in config.task.names if name in groups]
+    options, dataset = config.task.options, config.task.evals_dataset
+    loaded = task_names([*folders, TASKS]) if publishers else config.task.names
     declared = {name: load_task(name, folders, options) for name in loaded}
-    selected = [declared[name] for name in config.task.names if name not in GROUPS]
-    needed = grouped or any(spec.evals for spec in selected)
-    if config.task.evals_dataset and not needed:
+    publishers += [declared[name].publisher for name in config.task.names if name not in groups]
+    if publisher := next(filter(None, publishers), None):
+        samples = config.data.source == SAMPLES
+        specs = publisher.selected(config.task.names, declared, config.model.model_name, dataset, samples)
+    elif dataset:
         raise UserError("task.evals_dataset is set, but no selected task uses it", "remove it")
-    evals = chosen_evals(config.model.model_name, config.task.evals_dataset) if needed else None
-    names: list[str] = []
-    for name in config.task.names:
-        names += members(name, list(declared.values()), evals) if name in GROUPS else [name]
-    specs = [of_evals(declared[name], evals, config.data.source == SAMPLES) for name in dict.fromkeys(names)]
+    else:
+        specs = [*declared.values()]
     others = [name for members in config.task.groups.values() for name in members if options and name not in declared]
     declared_options = {spec.name: spec.options for spec in specs}
     check_options(options, declared_options | {name: load_task(name, folders).options for name in others})

@@ -25,7 +25,7 @@ from afrieval.tasks.data.lock import check_sources
 from afrieval.tasks.data.schema import Files
 from afrieval.tasks.declaration.checks import PLACEHOLDERS, check_consistent, check_names
 from afrieval.tasks.declaration.kinds import KINDS, Kind, TextKeys, kinds_of
-from afrieval.tasks.declaration.schema import AnswerSpec, ExamplesSpec, chosen_options, with_options
+from afrieval.tasks.declaration.schema import PUBLISHERS, AnswerSpec, ExamplesSpec, chosen_options, with_options
 from afrieval.tasks.declaration.task_file import TaskFile
 from afrieval.tasks.declaration.task_scoring import Scoring, scoring
 
@@ -93,6 +93,11 @@ class TaskSpec(TaskFile):
     def author(self) -> "TaskSpec":
         """The task whose prompts it uses: itself, or the task that it is like."""
         return self.kin.author if self.kin and self.shares_prompts else self
+
+    @property
+    def publisher(self) -> Any:
+        """The publisher of its rows, if they are an evaluation of a model; None if they are not, or it is not known."""
+        return PUBLISHERS.get(self.data.hub.partition("/")[0]) if self.evals else None
 
     @property
     def prompts_folder(self) -> Path:

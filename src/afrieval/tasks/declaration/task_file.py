@@ -80,7 +80,7 @@ class TaskFile:
         key: columns that together identify a question in every language; by default the row number.
         generation: limits of generated answers; by default derived from the data.
         join: rows of another data set that contain the answers.
-        evals: selects Meta's evaluation data sets that include the task; `{evals}` in `data` stands
+        evals: selects a publisher's evaluation data sets that include the task; `{evals}` in `data` stands
             for the chosen one.
         translate: the same questions in English, for the variant `translate`.
         without_marks: fields from whose texts all diacritics are removed.

@@ -1,4 +1,4 @@
-"""The worker of a sweep: loads a model once and runs one job in this process."""
+"""The worker of a job: loads a model once and runs its cells in this process."""
 
 import gc
 import json

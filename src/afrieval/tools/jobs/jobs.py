@@ -54,7 +54,7 @@ class Job:
 
     @property
     def digest(self) -> str:
-        """A hash of what it runs, which changes if the sweep file does."""
+        """A hash of what it runs, which changes if its settings do."""
         return hashlib.sha256(json.dumps(self.runs, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -101,7 +101,7 @@ def job_folder(folder: Path, name: str) -> Path:
 
 
 def read_job(folder: Path, name: str) -> Job:
-    """Returns a job of a sweep's folder; raises UserError if its file is missing or damaged."""
+    """Returns a job of a folder of jobs; raises UserError if its file is missing or damaged."""
     return read_as(Job, job_folder(folder, name) / JOB, "start the sweep again, which writes this file")
 
 
@@ -115,7 +115,7 @@ def write_jobs(folder: Path, jobs: Iterable[Job]) -> None:
 
 
 def stored_jobs(folder: Path) -> list[str]:
-    """Returns the names of all jobs of a sweep's folder, sorted."""
+    """Returns the names of all jobs of a folder, sorted."""
     jobs_path = folder / JOBS
     names = sorted(os.listdir(jobs_path)) if jobs_path.is_dir() else []  # noqa: PTH208
     return [name for name in names if os.path.lexists(jobs_path / name / JOB)]

@@ -25,7 +25,7 @@ class RunState(TypedDict):
     """How far a run is.
 
     Attributes:
-        folder: within the sweep's; empty while it is unknown.
+        folder: within that of the jobs; empty while it is unknown.
         cells: the job's share of its cells.
         finished: how many of them are stored.
     """

@@ -252,7 +252,13 @@ def _splits(data: _DataSet, read: ReadRows) -> dict[str, Any]:
     for split in sorted(others, key=lambda split: (-SPLITS.get(split, TEST - 1), split)):
         other = layout(data.parts, split)
         same = not read.whereabouts.languages or read.codes.items() <= other.languages.items()
-        if same and (data.source == HUB or all(_has(data, other, split, read, of) for of in read.codes)):
+        if not same:
+            continue
+        in_folder = (  # which may lack it in some languages
+            (rows := _rows(data, other, split, code, language)) and _of(rows[0], read.where, code)
+            for language, code in read.codes.items()
+        )
+        if data.source == HUB or all(in_folder):
             layouts[split] = other
             break
     converted = {split: of.converted for split, of in layouts.items() if of.converted}
@@ -264,9 +270,3 @@ def _splits(data: _DataSet, read: ReadRows) -> dict[str, Any]:
         "evaluate": read.split,
         "fewshot": [*layouts][-1],
     }
-
-
-def _has(data: _DataSet, whereabouts: Whereabouts, split: str, read: ReadRows, language: str) -> bool:
-    """Returns whether a folder has another split in a language."""
-    rows = _rows(data, whereabouts, split, read.codes[language], language)
-    return bool(rows and _of(rows[0], read.where, read.codes[language]))

@@ -16,7 +16,7 @@ import numpy as np
 
 from afrieval._util.grouping import grouped
 from afrieval.analysis.means import of_languages
-from afrieval.analysis.scores import averaged
+from afrieval.analysis.scores import alike_but_for, averaged
 from afrieval.analysis.uncertainty import TaskWeight, half_width
 from afrieval.config.api_settings import Prices
 from afrieval.languages import LANGUAGES
@@ -256,7 +256,7 @@ def _shares(stored: Iterable[CellScores], looks: int) -> list[tuple[str, TaskWei
     """Returns each task's scores by language, of each model and prompt language, and the mean number of questions."""
     african = [c for c in stored if LANGUAGES[c.language].african and not c.defect and c.metric.interval != "none"]
     shares = []
-    for cells in grouped(african, lambda c: (c.task, *c.without_dimensions("language", "prompt").items())).values():
+    for cells in alike_but_for(african, "language", "prompt"):
         low, high = cells[0].metric.bounds
         scores = {code: replace(of.times(1 / (high - low)), looks=looks) for code, of in of_languages(cells).items()}
         if len(scores) > 1 and np.isfinite(high - low):

@@ -1,6 +1,7 @@
 """Meta's evaluation data sets, the models that they were made with, and their tasks."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -92,17 +93,8 @@ def _fitting(model: Llama) -> str:
     return f"use a model with published data: {', '.join(e.name for e in WITH_EVALS)}"
 
 
-def _such_as(evals: Llama) -> str:
-    return f"give --task.evals_dataset, such as {evals.dataset}"
-
-
 def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
-    """Returns a task with the chosen data set; tasks that need none are returned unchanged.
-
-    Args:
-        spec: any task.
-        evals: the data set's model; None if unknown.
-        samples: whether the task's sample rows are used, which need no data set.
+    """Returns a task with the data set of a model; unchanged if it needs none, as sample rows do.
 
     Raises:
         UserError: if the data set does not have the task, or none is chosen.
@@ -112,7 +104,7 @@ def of_evals(spec: TaskSpec, evals: Llama | None, samples: bool) -> TaskSpec:
     if evals is None:
         raise UserError(
             f"{spec.name} needs one of Meta's evaluation data sets, and the model's name does not say which",
-            _such_as(next(e for e in WITH_EVALS if e.spec == spec.evals)),
+            f"give --task.evals_dataset, such as {next(e for e in WITH_EVALS if e.spec == spec.evals).dataset}",
         )
     if spec.evals != evals.spec:
         models = f"Llama {spec.evals.family} {'instruct' if spec.evals.instruct else 'pretrained'}"
@@ -135,7 +127,7 @@ def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]
     if evals is None:
         raise UserError(
             f"the tasks of {group} depend on the model, and its name is not a Llama 3.1 or 3.2 model's",
-            _such_as(next(e for e in WITH_EVALS if e.instruct == GROUPS[group])),
+            f"give --task.evals_dataset, such as {next(e for e in WITH_EVALS if e.instruct == GROUPS[group]).dataset}",
         )
     if evals.instruct != GROUPS[group]:
         other = next(name for name in GROUPS if name != group)
@@ -143,10 +135,24 @@ def members(group: str, specs: list[TaskSpec], evals: Llama | None) -> list[str]
     return [s.name for s in specs if s.evals == evals.spec]
 
 
+def selected(
+    names: Sequence[str], declared: Mapping[str, TaskSpec], model_name: str | None, dataset: str | None, samples: bool
+) -> list[TaskSpec]:
+    """Returns named tasks and those of named groups, each with the chosen data set, which sample rows do not need."""
+    evals, chosen = chosen_evals(model_name, dataset), list[str]()
+    for name in names:
+        chosen += members(name, [*declared.values()], evals) if name in GROUPS else [name]
+    return [of_evals(declared[name], evals, samples) for name in dict.fromkeys(chosen)]
+
+
+def other_model(model_name: str | None, evals_dataset: str | None) -> str:
+    """Returns the model whose data set is named; empty if that is the one run, or none is named."""
+    evals = llama(str(evals_dataset).removesuffix(END))
+    return evals.name if evals and evals != llama(model_name) else ""
+
+
 def published(spec: TaskSpec) -> list[dict[str, Any]]:
     """Returns the published scores of a task and its data set's model, each with its setting."""
-    if not PUBLISHED.is_file():
-        return []
     model = spec.data.hub.removeprefix(ORGANISATION).removesuffix(END)
     scores: list[dict[str, Any]] = read_map_file(PUBLISHED).content.get(model, {}).get(spec.name, [])
     return scores

@@ -9,7 +9,7 @@ from tests.conftest import spec_of
 from tests.tasks.meta_rows import TASKS as NAMES
 
 from afrieval._util.errors import UserError
-from afrieval.tasks.declaration.meta import GROUPS, WITH_EVALS, chosen_evals, llama, members, of_evals, published
+from afrieval.addons.llama.evaluations import GROUPS, WITH_EVALS, chosen_evals, llama, members, of_evals, published
 from afrieval.tasks.declaration.spec import TASKS, task_names
 
 SPECS = [spec_of(name) for name in task_names(TASKS / "llama")]
