@@ -109,7 +109,7 @@ release: .venv/.dev  ## builds dist/ and tries it; see docs/releasing.md
 .venv-%/.ready: pyproject.toml .venv/.dev
 	@echo "setting up .venv-$* (some minutes)"
 	$(UV) venv --quiet --clear --python 3.11 .venv-$*
-	$(UV) pip install --quiet --python .venv-$* --resolution $* --editable '.[api,plot,wandb,trackio]'
+	$(UV) pip install --quiet --python .venv-$* --resolution $* --editable '.[api,gguf,plot,wandb,trackio]'
 	$(UV) pip install --quiet --python .venv-$* --editable '.[dev]'  # leaves what is there
 	@touch $@
 
@@ -119,7 +119,7 @@ release: .venv/.dev  ## builds dist/ and tries it; see docs/releasing.md
 
 .venv/.run: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "setting up .venv (once, some minutes)"
-	@$(INSTALL) --editable . || $(PIP) --editable .
+	@$(INSTALL) --editable '.[gguf]' || $(PIP) --editable '.[gguf]'
 	@touch $@
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
