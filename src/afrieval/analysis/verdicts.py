@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from afrieval._util.grouping import grouped
-from afrieval.analysis.scores import PromptMean
+from afrieval.analysis.scores import PromptMean, averaged
 from afrieval.analysis.unparsed import are_many
 from afrieval.results.cell_scores import ACCURACY, BALANCED, CellScores
 from afrieval.results.identity import Selection
@@ -66,6 +66,18 @@ def not_above(average: PromptMean, level: float = LEVEL) -> Floor | None:
     interval = None if highest.name == LOWEST else average.interval_at(level)
     low = interval.low if interval else average.score if highest.name == LOWEST else -math.inf
     return highest._replace(open=are_many(average.cells)) if low <= highest.score else None
+
+
+def reading(cells: Sequence[CellScores]) -> PromptMean:
+    """Returns the average over prompts that says whether a model reads.
+
+    A model that prefers a label, whatever the question, scores low however much it reads, and where one label is often
+    right, high without reading. So of labels it is the metric that compares prompt languages, which makes all labels
+    equally frequent, averaged over right answers; that of picks without regard to the question is chance.
+    """
+    if (name := cells[0].contrast) and cells[0].declared.get("labels") and all(name in c.metrics for c in cells):
+        return averaged([cell.with_metric(name) for cell in cells], balanced=True)
+    return averaged(cells)
 
 
 def mean_not_above(

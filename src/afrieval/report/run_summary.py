@@ -14,6 +14,7 @@ from afrieval.analysis.means import means
 from afrieval.analysis.scores import by_language
 from afrieval.analysis.subgroups import outlines
 from afrieval.analysis.suites import suite_averages
+from afrieval.analysis.verdicts import one_answer
 from afrieval.report.citing import likelihoods
 from afrieval.report.columns import Column
 from afrieval.report.comparison import tree_tables
@@ -24,6 +25,7 @@ from afrieval.report.score_tables import (
     marked,
     naming_options,
     naming_rows,
+    not_better,
     noting_systems,
     run_table,
     score_table,
@@ -166,7 +168,10 @@ def _of_task(cells: list[CellScores], record: RunRecord, supported: Collection[s
     notes += [*_fitted(cells), *cut_off(cells), *thought(cells, record)]
     notes += missing_letters(cells)
     notes += [*one_answer_notes(cells), *rare_notes(cells)]
-    table = score_table(title, by_language(cells), notes, set(supported), means(cells, ["Africa"]), metrics)
+    # a model's preference for a label hides what it knows
+    shown = {cell.contrast for cell in cells if one_answer(cell) and cell.contrast}
+    table = score_table(title, by_language(cells), notes, set(supported), means(cells, ["Africa"]), metrics, shown)
+    table = replace(table, findings=[*table.findings, *not_better(cells)])
     tables = [replace(table, signs=[*table.signs, *likelihoods(cells)])]
     of_prompts = contrasts(sorted(cells, key=lambda c: c.name), "prompt_language", seed)
     tables += [noting_systems(contrast_table(contrast, metric), cells) for contrast in of_prompts]

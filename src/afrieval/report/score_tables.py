@@ -9,6 +9,7 @@ from afrieval._util.grouping import grouped
 from afrieval.analysis.means import Mean
 from afrieval.analysis.scores import LanguageScore, alike_but_for
 from afrieval.analysis.unparsed import MOST, share
+from afrieval.analysis.verdicts import not_above, reading
 from afrieval.languages import ENGLISH, LANGUAGES
 from afrieval.report.columns import Column, rows_of
 from afrieval.report.table import Table
@@ -41,6 +42,7 @@ N = Column("n", "count")
 AS_WRONG = ", as unparsed answers count as wrong"
 UNPARSED = "Unparsed answers, which count as wrong"
 IN_ANY_CASE = "Verdicts and ranks hold if all unparsed answers are wrong, and if all of one side are right."
+OF_PICKS = ("acc_matched", "acc_norm")  # accuracy without a preference for labels, and for short texts
 WRONG = (NOT_PARSED, REFUSED, CUT)  # metrics of what went wrong, which are seen wherever anything did
 
 
@@ -68,10 +70,12 @@ def score_table(
     supported: set[str],
     means: Iterable[Mean] = (),
     metrics: Mapping[str, Metric] | None = None,
+    shown: Iterable[str] = (),
 ) -> Table:
     """Returns a task's table: one row per language and prompt language.
 
     Languages that are not in `supported`, unless it is empty, get a mark. A metric that `metrics` lacks is a share.
+    Metrics that are `shown`, and those of the same picks by which some score is far higher, stand next to the score.
     """
     main, others = scores[0].metric, list(dict.fromkeys(name for row in scores for name in row.others))
     bounds = {name: bounds_of((metrics or {}).get(name)) for name in (main, *others)}
@@ -80,10 +84,12 @@ def score_table(
     unranked = main in (metrics or {}) and not (metrics or {})[main].ranked
     columns = [*_PLACE, Column(main, "score", main, bounds[main], DESCRIPTIONS.get(main, "") if unranked else "")]
     columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
-    columns += [metric_column(name, bounds[name], [row.others.get(name) for row in scores]) for name in others]
+    beside = {*shown, *(name for name in OF_PICKS if any(_is_far_above(row, name) for row in scores))}
+    for name in sorted(others, key=lambda name: name not in beside):
+        column = metric_column(name, bounds[name], [row.others.get(name) for row in scores])
+        columns.append(column._replace(minor=column.minor and name not in beside))
     columns += [defective_column(row.n_defect for row in scores)]
     findings = [_mean_line(mean, scores, bounds[main]) for mean in means if len(mean.members) > 1]
-    findings += _not_better(scores)
     signs = [*unreviewed_signs(row.unreviewed for row in scores), *([UNNAMED] if marks else [])]
     rows, all_notes = rows_of(columns, map(score_record, scores)), [*guess, *unread(scores), *notes]
     return Table("scores", title, columns, rows, all_notes, findings, {"task": scores[0].task}, signs, marks)
@@ -166,16 +172,26 @@ def unread(rows: Iterable[LanguageScore]) -> list[str]:
     return [f"Without reading: {', '.join(ranges)}."] if ranges else []
 
 
-def _not_better(rows: Iterable[LanguageScore]) -> list[str]:
-    """Returns where scores are not above the highest baseline of their language beyond chance; empty if all are."""
-    lows = ((row, row.interval.low if row.interval else row.score, row.best_baseline) for row in rows)
-    not_above = [row for row, low, highest in lows if highest is not None and low <= highest]
+def _is_far_above(row: LanguageScore, name: str) -> bool:
+    return row.interval is not None and row.others.get(name, -math.inf) > row.interval.high
+
+
+def not_better(cells: Iterable[CellScores]) -> list[str]:
+    """Returns where a task's scores do not show beyond chance that the model reads; empty if all do.
+
+    Languages whose baselines are not known are left out.
+    """
+    under: dict[bool, list[CellScores]] = {False: [], True: []}
+    for prompts in alike_but_for(cells, "prompt"):
+        if prompts[0].baseline_scores and (low := not_above(reading(prompts))):
+            under[low.open].append(prompts[0])
     sentences = []
     for is_open, why in ((False, ""), (True, AS_WRONG)):
-        these = [row for row in not_above if (row.others.get(NOT_PARSED, 0) > MOST) == is_open]
-        of_sides = grouped(these, lambda row: _side(row.prompt_language, row.prompt_set))
-        sides = [f"{language_names(row.language for row in of)} ({side})" for side, of in of_sides.items()]
-        sentences += [f"Not better than without reading{why}: {'; '.join(sides)}."] if sides else []
+        of_sides = grouped(under[is_open], lambda cell: _side(cell.prompt_language, cell.prompt_set))
+        sides = [f"{language_names(cell.language for cell in of)} ({side})" for side, of in of_sides.items()]
+        names = {reading([cell]).metric.name for cell in under[is_open]} - {cell.main for cell in under[is_open]}
+        by = f" by {listed(sorted(names))}" if names else ""
+        sentences += [f"Not better than without reading{by}{why}: {'; '.join(sides)}."] if sides else []
     return sentences
 
 
