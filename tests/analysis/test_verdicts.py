@@ -24,6 +24,7 @@ from afrieval.analysis.verdicts import (
     marks,
     not_above,
     one_answer,
+    reading,
     rows_of,
     under_mean,
 )
@@ -96,6 +97,24 @@ def test_a_difference_below_what_length_gives_is_no_verdict() -> None:
     (table,) = native_tables(cells, [found])
     assert "not above what the length of the text alone gives (70.0)" in table.cells()[0]
     assert "the better side is not above" in table.findings[0] and "help" not in table.findings[0]
+
+
+MATCHED: Any = {"contrast": "acc_matched", "metrics": {name: metric(name) for name in ("acc", "acc_matched")}}
+
+
+def test_a_preference_for_a_label_hides_and_makes_up_no_reading() -> None:
+    """One model picks a label whatever it reads; the other reads nothing, where that label is often right."""
+    even, knows = np.arange(300) % 3, np.where(np.arange(300) % 10 < 7, 1.0, 0.0)
+    raw = (even == 0).astype(float)
+    partial = labelled(np.zeros(300), even, **MATCHED, measures={"acc": raw[:, None], "acc_matched": knows[:, None]})
+    assert not_above(PromptMean([partial])) == Floor("chance", 1 / 3) and not_above(reading([partial])) is None
+    guesses = (np.arange(200) % 3 == UNEVEN).astype(float)  # what making labels equally frequent leaves
+    measures = {"acc": (UNEVEN == 0).astype(float)[:, None], "acc_matched": guesses[:, None]}
+    constant = labelled(
+        np.zeros(200), **MATCHED, measures=measures, baselines={"length": {"acc": 0.6, "balanced": 0.4}}
+    )
+    assert not_above(PromptMean([constant])) is None, "67 % are more than lengths give"
+    assert not_above(reading([constant])) == Floor("length", 0.4)
 
 
 def test_without_baselines_the_most_frequent_answer_is_known() -> None:

@@ -20,7 +20,7 @@ from afrieval.languages import LANGUAGES
 from afrieval.report.columns import Column, with_all_columns
 from afrieval.report.comparison import comparison_tables
 from afrieval.report.published_tables import published_tables
-from afrieval.report.score_tables import UNREVIEWED, naming_options, run_table, score_table
+from afrieval.report.score_tables import UNREVIEWED, naming_options, not_better, run_table, score_table
 from afrieval.report.suite_tables import harness_table
 from afrieval.report.table import Table
 from afrieval.report.values import number
@@ -77,14 +77,26 @@ def test_what_needs_no_mark_has_no_legend() -> None:
 
 
 def test_a_line_says_what_is_had_without_reading_and_another_where_scores_are_not_higher() -> None:
-    known = {"yor": {"majority": 0.5, "length": 0.696}, "ibo": {"majority": 0.5, "length": 0.764}}
-    rows = [score("yor", 0.75, interval=Interval(0.7, 0.79), baselines=known["yor"]), score("hau", 0.1)]
-    for written, low in (("eng", 0.72), ("native", 0.764)):
-        rows += [score("ibo", 0.8, interval=Interval(low, 0.9), prompt_language=written, baselines=known["ibo"])]
-    table = score_table("x", rows, [], set())
-    assert "Without reading: majority 50.0, length 69.6 (Yoruba) to 76.4 (Igbo)." in table.notes
-    assert table.findings == ["Not better than without reading: Igbo (English prompts); Igbo (native prompts)."]
-    assert not any("reading" in line for line in score_table("x", rows[1:2], [], set()).notes)
+    known = {"yor": {"majority": 0.5, "length": 0.596}, "ibo": {"majority": 0.5, "length": 0.764}}
+    declared = {"baselines": {code: {name: {"acc": of[name]} for name in of} for code, of in known.items()}}
+    cells = [scored([1.0] * 75 + [0.0] * 25, language=code, declared=declared) for code in ("yor", "ibo")]
+    cells += [scored([1.0] * 80 + [0.0] * 20, language="ibo", prompt_language="native", declared=declared)]
+    cells += [scored([0.0] * 100, language="hau", declared=declared)]
+    table = score_table("x", by_language(cells), [], set())
+    assert "Without reading: majority 50.0, length 59.6 (Yoruba) to 76.4 (Igbo)." in table.notes
+    assert not_better(cells) == ["Not better than without reading: Igbo (English prompts); Igbo (native prompts)."]
+    assert not any("reading" in line for line in score_table("x", by_language(cells[3:]), [], set()).notes)
+
+
+def test_a_score_that_picks_out_what_a_model_knows_stands_next_to_the_raw_one() -> None:
+    others = {"acc_norm": 0.7, "acc_bytes": 0.9, "acc_matched": 0.55}
+    for row, shown, expected in (
+        (score(others=others), (), ["acc_norm"]),
+        (score(others=others), ("acc_matched",), ["acc_norm", "acc_matched"]),
+        (score(others=dict.fromkeys(others, 0.55)), (), []),
+    ):
+        columns = score_table("x", [row], [], set(), shown=shown).columns
+        assert [column.name for column in columns if column.name in others and not column.minor] == expected
 
 
 def test_unparsed_answers_are_explained() -> None:
