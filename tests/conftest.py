@@ -48,7 +48,7 @@ spec_of = cache(load_task)
 TEMPLATED = [name for name in task_names() if spec_of(name).prompted]  # tasks with prompt files
 PAPERS = [name for name in TEMPLATED if spec_of(name).paper]  # tasks with prompts of their paper
 REAL_DATA = os.environ.get("AFRIEVAL_DATA")
-LONG = ("slow", "cluster", "faults", "models", "alldata")  # each has a target of the Makefile
+LONG = ("slow", "cluster", "faults", "models", "real", "alldata")  # each has a target of the Makefile
 
 CHECKED: dict[Any, str | None] = {}  # what the check of the engine says, by weights and settings
 MEMORY: dict[Any, dict[Any, int]] = {}  # bytes that work of the demo model takes, by kind of work, dtype and sizes
