@@ -62,6 +62,7 @@ def _run(arguments: list[str]) -> int:
             code = _obey(arguments)
         sys.stdout.flush()
     except RuntimeError as e:
+        check()
         if debug or "can't start new thread" not in str(e):
             raise
         cure = "close other programs, or raise the limit (ulimit -v for memory, -u for threads)"
@@ -132,11 +133,12 @@ def _described(
 ) -> tuple[str, str]:
     """Returns an error that the user can correct, and a hint."""
     if isinstance(error, UserError):
-        if command not in COMMANDS:
-            return error.message, error.hint
         from afrieval.config.arguments import as_typed
 
-        kind = COMMANDS[command].kind
+        try:
+            kind = COMMANDS[command].kind
+        except UserError:  # there is no such command, or a package that adds to its options is broken
+            return error.message, error.hint
         return as_typed(error.message, words, kind), as_typed(error.hint, words, kind)
     if isinstance(error, MemoryError):
         return "there is not enough memory", "close other programs, or raise the limit (ulimit -v)"

@@ -22,13 +22,13 @@ GROUPS = {
     SCALE: {
         "plan": ("running", "say what a run takes: tokens, time, memory, cost; no weights are loaded"),
         "race": ("running", "find the best of several models with as few questions as that takes"),
-        "doctor": ("running", "check this machine: versions, GPUs, disks, access to models and data"),
+        "doctor": ("added", "check this machine: versions, GPUs, disks, access to models and data"),
         "prefetch": ("running", "download data and model, so that a run needs no network"),
         "export": ("exchange", "write stored runs as tables or for other programs, or tasks for lm_eval"),
         "plot": ("showing", "write a figure for a paper"),
     },
     ORDER: {
-        "score": ("tasks", "score stored answers again, after a metric or extractor was corrected"),
+        "score": ("added", "score stored answers again, after a metric or extractor was corrected"),
         "pack": ("exchange", "move the sample files of finished runs into one file each, or back"),
         "check-runs": ("exchange", "say what keeps runs from a public board; write copies without texts of data sets"),
         "check-data": ("tasks", "look for defects in the data of tasks"),

@@ -5,7 +5,8 @@ from dataclasses import dataclass, make_dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 
-from afrieval._util.registry import Registry
+from afrieval._util.errors import UserError
+from afrieval._util.registry import Registry, file_of
 
 T = TypeVar("T")
 LOOK, SCALE, ORDER = "Evaluate and look at results", "Plan, run at scale, pass on", "Keep in order"  # groups in --help
@@ -56,7 +57,15 @@ NETWORKS: Registry[Any] = Registry("metric to add", "afrieval.scorers", {}, need
 
 
 def extended(kind: type[T], additions: Registry[Any], **types: Any) -> type[T]:
-    """Returns the options of a command with those of add-ons after its own; `types` are new types of its options."""
+    """Returns the options of a command with those of add-ons after its own; `types` are new types of its options.
+
+    Raises:
+        UserError: if an addition cannot be imported, or lacks an option of its own name.
+    """
+    for name, options in additions.items():
+        if name not in getattr(options, "__dataclass_fields__", ()):
+            problem = f"the {additions.noun} {name} is no dataclass with a field {name} ({file_of(options)})"
+            raise UserError(problem, "correct that package, or uninstall it")
     changed = [(name, of, None) for name, of in types.items()]
     bases = (*(options for _, options in additions.items()), kind)
     return make_dataclass(kind.__name__, changed, bases=bases, frozen=True, namespace={"__doc__": kind.__doc__})

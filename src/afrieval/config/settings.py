@@ -17,8 +17,8 @@ from afrieval.config.options import DerivedConfig, Folder, Metavar, Options, Ref
 from afrieval.languages import codes_of
 
 DEMO = "demo"
-# Tasks that no task.yaml declares: modules with a description, ABOUT, and `plan`, which makes the cells of a config,
-# given whether the model returns the likelihoods of single tokens.
+# Tasks about other tasks, which `of` names, and which no task.yaml declares: modules with a description, ABOUT, and
+# `plan`, which makes the cells of a config, given whether the model returns the likelihoods of single tokens.
 CODED_TASKS: Registry[Any] = Registry("task", "afrieval.tasks", {}, needs=["plan", "ABOUT"], where="afrieval list")
 Source = Annotated[str, Metavar("hub|samples|FOLDER")]
 Points = Annotated[float, Gt(0), Le(100), Metavar("POINTS")]

@@ -43,7 +43,8 @@ def is_learned(name: str) -> bool:
 
 def is_of_network(name: str) -> bool:
     """Tells whether a metric is what a trained network says."""
-    return name.partition("_")[0] in NETWORKS
+    network, _, model = name.partition("_")
+    return bool(model) and network in NETWORKS
 
 
 def is_of_rubric(name: str) -> bool:

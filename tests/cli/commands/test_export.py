@@ -57,19 +57,33 @@ def test_a_damaged_sample_file_leaves_no_half_table(refusal: Refusal, run: Path,
     assert not (tmp_path / "new").exists()
 
 
-def test_a_form_of_another_package(run: Path, tmp_path: Path) -> None:
-    package = tmp_path / "mine-1.dist-info"
+def with_package(folder: Path, group: str, code: str, *words: object) -> "subprocess.CompletedProcess[str]":
+    """Runs a command where a package `mine` has an entry `ours` of a group, which is `mine.ours`."""
+    package = folder / "mine-1.dist-info"
     put(package / "METADATA", "Name: mine\nVersion: 1\n")
-    (package / "entry_points.txt").write_text("[afrieval.exporters]\nours = mine:write\n")
-    (tmp_path / "mine.py").write_text(
-        "def write(runs, folder, references):\n"
+    (package / "entry_points.txt").write_text(f"[{group}]\nours = mine:ours\n")
+    (folder / "mine.py").write_text(code)
+    command = [str(Path(sys.executable).with_name("afrieval")), *map(str, words)]
+    return subprocess.run(command, env={**os.environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True)
+
+
+def test_a_form_of_another_package(run: Path, tmp_path: Path) -> None:
+    code = (
+        "def ours(runs, folder, references):\n"
         "    (folder / 'names.txt').write_text(runs[0].name)\n"
         "    return [folder / 'names.txt']\n"
     )
     words = ["export", "--to", "ours", tmp_path / "new", "--run", run]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [Path(sys.executable).with_name("afrieval"), *map(str, words)], env=environment, capture_output=True, text=True
-    )
+    done = with_package(tmp_path, "afrieval.exporters", code, *words)
     assert done.returncode == 0 and "wrote " in done.stdout, done.stderr
     assert (tmp_path / "new/names.txt").read_text() == run.name
+
+
+@pytest.mark.parametrize("command, group", [("doctor", "afrieval.files_of_runs"), ("score", "afrieval.scorers")])
+@pytest.mark.parametrize("code", ["raise ValueError('broken')", "class ours:\n    configs = opened = None"])
+def test_broken_additions_stop_only_the_command_that_they_add_to(
+    tmp_path: Path, command: str, group: str, code: str
+) -> None:
+    done = with_package(tmp_path, group, code, command, "runs")
+    assert done.returncode == 2 and "Traceback" not in done.stderr and f"{tmp_path}/mine.py" in done.stderr
+    assert with_package(tmp_path, group, code, "list", "afrixnli").returncode == 0

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import ROOT, TWO_TASKS, Refusal
+from tests.conftest import TWO_TASKS, Refusal, put
 
 EVALS = "meta-llama/Llama-3.1-8B-Instruct-evals"
 OF_RUNS = ("compare", "report", "samples", "show")
@@ -153,8 +153,11 @@ SAID = {
 
 
 @pytest.mark.parametrize("line", SAID)
-def test_what_is_wrong_is_said_with_a_cure(demo_run: Callable[..., Path], refusal: Refusal, line: str) -> None:
+def test_what_is_wrong_is_said_with_a_cure(
+    demo_run: Callable[..., Path], refusal: Refusal, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = demo_run(*TWO_TASKS) if "RUN" in line else None
-    before = {*ROOT.iterdir()}
+    put(tmp_path / "docs/page.md", "a page")
+    monkeypatch.chdir(tmp_path)  # a model that is not there is found out when its run has begun
     assert SAID[line] in refusal(*shlex.split(line.replace("RUN", str(run)).replace("EVALS", EVALS)))
-    assert {*ROOT.iterdir()} == before
+    assert {path.name for path in tmp_path.iterdir()} <= {"docs", "runs"}

@@ -4,7 +4,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.resources import here_or_shipped
 from afrieval.cli.commands.outputs import write_tables
-from afrieval.cli.declarations.running import DoctorCommand
+from afrieval.cli.declarations.added import DoctorCommand
 from afrieval.config.arguments import read_given
 from afrieval.config.commands import FILES_OF_RUNS, imported
 from afrieval.config.files import run_config

@@ -8,7 +8,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import user_path
 from afrieval._util.terminal import note
 from afrieval.cli.commands.outputs import write_tables
-from afrieval.cli.declarations.tasks import ScoreCommand, ScoredAgain
+from afrieval.cli.declarations.added import ScoreCommand, ScoredAgain
 from afrieval.config.arguments import read_options
 from afrieval.config.commands import NETWORKS, imported
 from afrieval.report.run_summary import run_tables

@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import Gt
 
 from afrieval._util.schema import NotNegative, Positive
-from afrieval.config.commands import FILES_OF_RUNS, extended
 from afrieval.config.options import (
     Folder,
     Metavar,
@@ -136,23 +135,6 @@ class RaceCommand(RunOptions, TableFiles):
     """The same for the cost in US dollars, at the prices of the model files. Default: no limit."""
     dry_run: bool = False
     """Ask nothing. Print the looks, and how many requests they have, at most."""
-
-
-@dataclass(frozen=True)
-class CheckedMachine(ModelAndTasks, TableFiles):
-    """Checks this machine: versions, GPUs, disks, hub, SLURM, Ray; and whether it has what a config needs.
-
-    With a config or a sweep, it also checks the models or servers, the data, and data.lock. Loads no model, downloads
-    nothing, and takes a few seconds. Exit code 1 means that there is a problem, 2 that the config is invalid.
-
-    Examples:
-        afrieval doctor
-        afrieval doctor meta_llama_8b_instruct afrimmlu
-        afrieval doctor --sweep configs/sweeps/demo.yaml
-    """
-
-
-DoctorCommand = extended(CheckedMachine, FILES_OF_RUNS)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Gt
 
-from afrieval._util.schema import NotNegative, Positive, Seed
-from afrieval.config.commands import NETWORKS, extended
+from afrieval._util.schema import Positive, Seed
 from afrieval.config.options import File, Folder, Metavar, Options, Repeated, RunOptions, TableFiles, Word
 from afrieval.config.settings import Source
 
@@ -141,35 +140,3 @@ class StoredAnswers(Options):
     """Data."""
     task: OwnTasks = field(default_factory=OwnTasks)
     """Tasks."""
-
-
-@dataclass(frozen=True)
-class ScoredAgain(TableFiles, StoredAnswers):
-    """Scores the stored answers of runs again, after an extractor, metric or task file was corrected. Loads no model.
-
-    Prints the scores and answers that moved, and writes new samples and scores to the run folders. If anything moved,
-    the version of its task must have been raised; otherwise nothing is written. docs/scoring.md explains what can be
-    scored again.
-
-    With --metric comet, it adds COMET to stored translations, with --metric judge what a judge says of stored answers,
-    and changes nothing else; only then is a model loaded.
-
-    Examples:
-        afrieval score runs/FIRST --dry-run
-        afrieval score runs/FIRST runs/SECOND --metric comet --comet.model masakhane/africomet-stl-1.1
-        afrieval score runs/FIRST runs/SECOND --metric judge --judge.model gpt_4.1
-        afrieval score runs/FIRST runs/SECOND --data.source FOLDER
-    """
-
-    runs: Annotated[list[str], Word("RUN ...")]
-    """Run folders."""
-    dry_run: bool = False
-    """Write nothing, and print what would move."""
-    n: NotNegative = 10
-    """Maximum number of answers to print for each run. JSON and CSV have no more."""
-    metric: str | None = None
-    """A metric to add to stored answers: by a trained network for translations, or by a model that judges. Default:
-    none."""
-
-
-ScoreCommand = extended(ScoredAgain, NETWORKS, metric=Literal[(*NETWORKS, "judge")] | None)

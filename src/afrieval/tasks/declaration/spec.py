@@ -96,8 +96,12 @@ class TaskSpec(TaskFile):
 
     @property
     def publisher(self) -> Any:
-        """The publisher of its rows, if they are an evaluation of a model; None if they are not, or it is not known."""
-        return PUBLISHERS.get(self.data.hub.partition("/")[0]) if self.evals else None
+        """The publisher of its rows, if they are an evaluation of a model; else None.
+
+        Raises:
+            UserError: if no package knows the publisher.
+        """
+        return PUBLISHERS[self.data.hub.partition("/")[0]] if self.evals else None
 
     @property
     def prompts_folder(self) -> Path:
