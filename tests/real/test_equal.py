@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from scripts.real_model import FOLDER, MODELS
 from tests.conftest import REAL_DATA, Cli
+from tests.scripts.test_models_exist import script
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from afrieval.models.gguf import converted
@@ -26,7 +26,9 @@ TASKS = {
     "sib200": ("english,amharic", 3),
     "mmlu": ("english", 4),
 }
-GENERATED = ("afrimgsm --shots 8", "swahili", 3)
+GENERATED = ("afrimgsm", "swahili", 3)
+MODELS: dict[str, Any] = script("real_model").MODELS
+FOLDER: Path = script("real_model").FOLDER
 
 
 @functools.cache
@@ -92,7 +94,7 @@ def test_likelihoods(name: str, task: str, cli: Cli, tmp_path: Path) -> None:
     for engine in ("tree", "plain"):
         lines = samples(cli, tmp_path / f"{engine} 16", *words, "--model.engine", engine, "--dtype", "bfloat16")
         error[engine] = np.abs(likelihoods(lines) - expected).mean()
-    assert error["tree"] <= 1.25 * error["plain"], "as close in 16 bits as lm_eval's way"
+    assert error["tree"] <= 1.5 * error["plain"], "as close in 16 bits as lm_eval's way"
 
 
 @pytest.mark.parametrize("name", MODELS)

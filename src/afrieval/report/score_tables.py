@@ -84,7 +84,8 @@ def score_table(
     unranked = main in (metrics or {}) and not (metrics or {})[main].ranked
     columns = [*_PLACE, Column(main, "score", main, bounds[main], DESCRIPTIONS.get(main, "") if unranked else "")]
     columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
-    beside = {*shown, *(name for name in OF_PICKS if any(_is_far_above(row, name) for row in scores))}
+    highs = [(row.others, row.interval.high) for row in scores if row.interval]
+    beside = {*shown, *(name for name in OF_PICKS if any(of.get(name, -math.inf) > high for of, high in highs))}
     for name in sorted(others, key=lambda name: name not in beside):
         column = metric_column(name, bounds[name], [row.others.get(name) for row in scores])
         columns.append(column._replace(minor=column.minor and name not in beside))
@@ -170,10 +171,6 @@ def unread(rows: Iterable[LanguageScore]) -> list[str]:
         names = language_name(low), language_name(high)
         ranges.append(f"{name} {least}" if least == most else f"{name} {least} ({names[0]}) to {most} ({names[1]})")
     return [f"Without reading: {', '.join(ranges)}."] if ranges else []
-
-
-def _is_far_above(row: LanguageScore, name: str) -> bool:
-    return row.interval is not None and row.others.get(name, -math.inf) > row.interval.high
 
 
 def not_better(cells: Iterable[CellScores]) -> list[str]:
