@@ -94,6 +94,7 @@ def test_a_score_that_picks_out_what_a_model_knows_stands_next_to_the_raw_one() 
         (score(others=others), (), ["acc_norm"]),
         (score(others=others), ("acc_matched",), ["acc_norm", "acc_matched"]),
         (score(others=dict.fromkeys(others, 0.55)), (), []),
+        (score(others=others, n=19), (), []),
     ):
         columns = score_table("x", [row], [], set(), shown=shown).columns
         assert [column.name for column in columns if column.name in others and not column.minor] == expected

@@ -8,6 +8,7 @@ from afrieval._util.errors import UserError
 from afrieval._util.files import check_file
 from afrieval._util.terminal import note
 from afrieval._util.user_cache import cached_folder
+from afrieval.models.credentials import quiet
 
 SUFFIX, MAGIC = ".gguf", b"GGUF"
 VERSION = 1  # of the conversion
@@ -46,12 +47,13 @@ def converted(file: Path) -> Path:
 
         note(f"converting {file.name}, which is done once")
         source = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
-        tokenizer = AutoTokenizer.from_pretrained(**source)
-        model = AutoModelForCausalLM.from_pretrained(**source, dtype="float32")
-        # its weights are ordinary numbers now, which transformers writes only if nothing says otherwise
-        model.hf_quantizer = None
-        del model.config.quantization_config
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+        with quiet():
+            tokenizer = AutoTokenizer.from_pretrained(**source)
+            model = AutoModelForCausalLM.from_pretrained(**source, dtype="float32")
+            # its weights are ordinary numbers now, which transformers writes only if nothing says otherwise
+            model.hf_quantizer = None
+            del model.config.quantization_config
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
 
     return cached_folder(f"gguf-{VERSION}-{digest}", convert)

@@ -43,6 +43,7 @@ AS_WRONG = ", as unparsed answers count as wrong"
 UNPARSED = "Unparsed answers, which count as wrong"
 IN_ANY_CASE = "Verdicts and ranks hold if all unparsed answers are wrong, and if all of one side are right."
 OF_PICKS = ("acc_matched", "acc_norm")  # accuracy without a preference for labels, and for short texts
+FEW = 20  # questions; such metrics say little of fewer
 WRONG = (NOT_PARSED, REFUSED, CUT)  # metrics of what went wrong, which are seen wherever anything did
 
 
@@ -84,7 +85,7 @@ def score_table(
     unranked = main in (metrics or {}) and not (metrics or {})[main].ranked
     columns = [*_PLACE, Column(main, "score", main, bounds[main], DESCRIPTIONS.get(main, "") if unranked else "")]
     columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
-    highs = [(row.others, row.interval.high) for row in scores if row.interval]
+    highs = [(row.others, row.interval.high) for row in scores if row.interval and row.n >= FEW]
     beside = {*shown, *(name for name in OF_PICKS if any(of.get(name, -math.inf) > high for of, high in highs))}
     for name in sorted(others, key=lambda name: name not in beside):
         column = metric_column(name, bounds[name], [row.others.get(name) for row in scores])
