@@ -20,7 +20,8 @@ demo: .venv/.run
 	rm -rf runs/demo
 	model=$$($(BIN)/python scripts/real_model.py smollm2) || \
 		{ echo "the demo model takes its place, which is random and scores at chance"; model=demo; }; \
-	$(BIN)/afrieval run "$$model" configs/tasks/demo.yaml --data samples --out runs/demo
+	$(BIN)/afrieval run "$$model" sib200 --languages english,hausa,swahili,yoruba --prompts 1,2,3 \
+		--prompt-language both --data samples --out runs/demo
 	$(BIN)/afrieval report runs/demo -o runs/demo.html
 
 site: .venv/.docs  ## the documentation as a website: open site/index.html; a broken link is an error
