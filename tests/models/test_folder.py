@@ -208,9 +208,12 @@ def test_names_that_no_model_has(tmp_path: Path) -> None:
     assert "Too many levels of symbolic links" in refused(tmp_path / "loop").message
     for name in (tmp_path / "none", "a/b/c", "a b", "-a", ".", "..", "/"):
         assert "there is no model in" in refused(name).message
-    assert "is a file" in refused(tmp_path / "file.gguf").message
+    (tmp_path / "file.bin").write_bytes(b"GGUF")
+    assert "is a file" in refused(tmp_path / "file.bin").message
+    error = refused(tmp_path / "file.gguf")
+    assert "file.gguf cannot be loaded" in error.message and "check its GGUF file" in error.hint
     error = refused(tmp_path)
-    assert "no config.json" in error.message and "gguf_file" in error.hint
+    assert "no config.json" in error.message and f"give the GGUF file: {tmp_path}/file.gguf" in error.hint
     assert "does not exist" in refused(tmp_path, backend_args={"gguf_file": "other.gguf"}).message
 
 
