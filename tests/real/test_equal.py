@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.real, pytest.mark.data]
 TASKS = {
     "afrimmlu --shots 5": ("english,yoruba", 3),
     "afrixnli": ("english,hausa", 4),
-    "belebele": ("english,swahili", 3),
+    "belebele": ("english,igbo", 3),
     "sib200": ("english,amharic", 3),
     "mmlu": ("english", 4),
 }
