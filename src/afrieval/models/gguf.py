@@ -5,13 +5,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from afrieval._util.errors import UserError
-from afrieval._util.files import check_file
+from afrieval._util.files import opened
 from afrieval._util.terminal import note
 from afrieval._util.user_cache import cached_folder
 from afrieval.models.credentials import quiet
 
 SUFFIX, MAGIC = ".gguf", b"GGUF"
 VERSION = 1  # of the conversion
+AGAIN = "fetch the model again"
 
 
 def check_gguf(file: Path) -> None:
@@ -20,10 +21,9 @@ def check_gguf(file: Path) -> None:
     Raises:
         UserError: names the file, or the package.
     """
-    check_file(file, "fetch the model again")
-    with file.open("rb") as content:
+    with opened(file, AGAIN) as content:
         if content.read(len(MAGIC)) != MAGIC:
-            hint = "fetch the model again; a file of Git LFS is a pointer, not the model"
+            hint = f"{AGAIN}; a file of Git LFS is a pointer, not the model"
             raise UserError(f"{file} is not a GGUF file: it does not begin with GGUF", hint)
     if find_spec("gguf") is None:
         raise UserError("models in GGUF files need the package gguf", "run `pip install 'afrieval[gguf]'`")
@@ -39,7 +39,7 @@ def converted(file: Path) -> Path:
         UserError: if `check_gguf` rejects the file.
     """
     check_gguf(file)
-    with file.open("rb") as content:
+    with opened(file, AGAIN) as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()[:16]
 
     def convert(folder: Path) -> None:
