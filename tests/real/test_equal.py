@@ -85,7 +85,7 @@ def written(name: str, lines: list[dict[str, Any]]) -> Iterator[str]:
 @pytest.mark.parametrize("name", MODELS)
 def test_likelihoods(name: str, task: str, cli: Cli, tmp_path: Path) -> None:
     languages, n = TASKS[task]
-    words = (name, task, languages, n if name == "smollm2" else 1)  # hf takes a minute per question with Gemma's tokens
+    words = (name, task, languages, n if name == "smollm2" else 1)  # hf takes half a minute for one with Gemma's tokens
     tree = samples(cli, tmp_path / "tree", *words, "--model.engine", "tree")
     plain = samples(cli, tmp_path / "plain", *words, "--model.engine", "plain")
     expected = np.array([*by_definition(name, tree)])
