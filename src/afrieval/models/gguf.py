@@ -1,6 +1,7 @@
 """Models in GGUF files. Transformers takes a minute to read one, so each is converted once, into the user's cache."""
 
 import hashlib
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def check_gguf(file: Path) -> None:
         raise UserError("models in GGUF files need the package gguf", "run `pip install 'afrieval[gguf]'`")
 
 
+@cache  # a file of many gigabytes is not read again for its hash
 def converted(file: Path) -> Path:
     """Returns a folder with the weights of a GGUF file in float32, its tokenizer and its chat template.
 
@@ -42,7 +44,7 @@ def converted(file: Path) -> Path:
     with opened(file, AGAIN) as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()[:16]
 
-    def convert(folder: Path) -> None:
+    def convert_gguf(folder: Path) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         note(f"converting {file.name}, which is done once")
@@ -56,4 +58,4 @@ def converted(file: Path) -> Path:
             model.save_pretrained(folder)
             tokenizer.save_pretrained(folder)
 
-    return cached_folder(f"gguf-{VERSION}-{digest}", convert)
+    return cached_folder(f"gguf-{VERSION}-{digest}", convert_gguf)

@@ -20,12 +20,12 @@ T = TypeVar("T")
 Cases = dict[tuple[str, ...], tuple[str, str]]
 PACKAGE = re.compile(r"pip install (?:-\S+ )*[\"'`]?([\w-]+)|(?:metadata was found for|requires) `?([\w-]+)")
 LONGEST = 300  # characters of a message of a library or server
-# The harness' functions, and the files that each of them loads.
+# The functions, of the harness and here, that load files, and which these are.
 STEPS = {
     "_get_config": "config.json",
     "_create_tokenizer": "tokenizer",
     "_create_model": "config.json or weights",
-    "convert": "GGUF file",
+    "convert_gguf": "GGUF file",
     "try_model": "config.json, tokenizer or weights",
 }
 
