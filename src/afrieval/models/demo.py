@@ -42,8 +42,8 @@ def build_demo(folder: Path) -> None:
     sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4}
     special = {name: getattr(tokenizer, name) for name in ("bos_token_id", "eos_token_id", "pad_token_id")}
     config = LlamaConfig(vocab_size=len(tokenizer), max_position_embeddings=32768, **sizes, **special)
-    with torch.random.fork_rng():
-        torch.manual_seed(SEED)
+    with torch.random.fork_rng(devices=[]):  # GPUs, which it would look for, draw nothing here
+        torch.default_generator.manual_seed(SEED)
         model = LlamaForCausalLM(config)
     with torch.no_grad():  # most answers of a random model would never end
         model.lm_head.weight[tokenizer.eos_token_id] *= END
