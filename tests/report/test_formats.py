@@ -139,9 +139,8 @@ def test_a_terminal_has_an_empty_line_after_each_table_and_one_legend(capsys: py
     table = Table("t", "title", [Column("x", says="the unknown")], [["a"]], ["note"], ["finding"], signs=["*: a star."])
     show([table, table])
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert lines == ["title", "finding", "x", "─", "a", "note", ""] * 2 + ["x: the unknown.", "*: a star.", ""], (
-        "a legend is said once"
-    )
+    seen = ["title", "finding", "x", "─", "a"]
+    assert lines == [*seen, "note", "", *seen, "", "x: the unknown.", "*: a star.", ""], "legend and note are said once"
 
 
 def test_a_csv_has_tables_of_one_kind_and_one_unit_per_column(tmp_path: Path) -> None:

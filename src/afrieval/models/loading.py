@@ -150,7 +150,7 @@ def _prepare_chats(config: ModelConfig, lm: LanguageModel) -> None:
 
 
 def unused_template(config: ModelConfig, lm: LanguageModel, generates: bool) -> str:
-    """Returns a line that says what a chat template that is not used does to scores; empty if there is nothing to say.
+    """Returns a line that says that a chat template is not used; empty if there is none, or it is used.
 
     Args:
         config: the model's settings.
@@ -160,10 +160,8 @@ def unused_template(config: ModelConfig, lm: LanguageModel, generates: bool) -> 
     has_one = lm.can.count_tokens and getattr(lm.tokenizer, "chat_template", None)
     if config.chat_template or not has_one or config.model_name == DEMO:  # whose scores are random either way
         return ""
-    usual = "scores by likelihood usually differ by some points with it, up or down"
-    if generates:
-        usual = "without it, chat models usually answer worse, or go on writing after the answer"
-    return f"the model has a chat template, which is not used: {usual}. --chat uses it, in a run of its own"
+    why = ": without it, chat models usually answer worse, or go on writing after the answer" * generates
+    return f"the model's chat template is not used{why}; --chat uses it, in a run of its own"
 
 
 def check_device(device: str) -> None:

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,11 +28,17 @@ _FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
 
 
 def show(tables: Sequence[TableContent], last: Sequence[str] = (), screen: Any = None) -> None:
-    """Prints tables, each with an empty line below it, then what their columns and marks mean, and further lines."""
+    """Prints tables, each with an empty line below it, then what their columns and marks mean, and further lines.
+
+    Notes that a table shares with the one before it are printed once.
+    """
     screen = screen or console()
     coloured = screen.color_system in COLOURFUL and not screen.no_color
-    for table in tables:
-        log.debug("table: %s, %d rows", table.title, len(table.rows))
+    before: Sequence[str] = []
+    for whole in tables:
+        log.debug("table: %s, %d rows", whole.title, len(whole.rows))
+        table = replace(whole, notes=[note for note in whole.notes if note not in before])
+        before = whole.notes
         for part in [*terminal(table, screen.width, coloured), ""]:
             screen.print(part, crop=False)
     if lines := [*legend_of(tables), *last]:

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Evaluates two small real models, and makes a board of them and of recorded answers: FOLDER, about 90 minutes on two cores.
+# A second run continues. Data come from AFRIEVAL_DATA, or without it from the hub; RECORDED has answers of GPT-4o.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=${1:?give the folder of the results}
+smollm2=$(.venv/bin/python scripts/real_model.py smollm2)
+gemma=$(.venv/bin/python scripts/real_model.py gemma3)
+iroko=english,french,amharic,ewe,hausa,igbo,kinyarwanda,luganda,oromo,shona,swahili,twi,xhosa,yoruba,zulu
+
+evaluate() { # TASK LANGUAGES: both models, English and native prompts, 100 questions of each language
+	for model in "$smollm2" "$gemma"; do
+		name=$(basename "$model" .gguf)
+		.venv/bin/afrieval run "$model" "$1" --languages "$2" --prompts 1 --prompt-language both \
+			--sample 100 --dtype bfloat16 --out "$folder/runs/$name/$1"
+	done
+}
+
+evaluate afrixnli "$iroko"
+evaluate sib200 "$iroko,lingala,sotho,wolof,somali,tigrinya"
+evaluate afrisenti amharic,hausa,igbo,kinyarwanda,oromo,pidgin,swahili,tigrinya,tsonga,twi,yoruba
+evaluate masakhanews english,french,amharic,hausa,igbo,lingala,luganda,oromo,pidgin,rundi,shona,somali,swahili,tigrinya,xhosa,yoruba
+evaluate belebele english,afrikaans,amharic,bambara,igbo,pedi,shona,tswana,xhosa,zulu
+evaluate afrimmlu "$iroko"
+evaluate afrimgsm english,swahili,yoruba
+
+recorded() { # TASK CODE FILE COLUMN: answers of GPT-4o
+	cat > "$folder/gpt_4o.yaml" <<-YAML
+		model_name: GPT-4o (2024)
+		model_type: recorded
+		backend_args: {file: $RECORDED/$3, column: $4}
+	YAML
+	.venv/bin/afrieval run "$folder/gpt_4o.yaml" "$1" --languages "$2" --prompts 1 --answer-form generate \
+		--out "$folder/runs/gpt_4o/$1_$2"
+}
+
+if [ -n "${RECORDED:-}" ]; then
+	for code in eng swa; do
+		recorded afrixnli $code "afrixnli_gpt4o__$code.csv" output
+		recorded afrimmlu $code "gpt_4o_few_shots_25__$code.csv" output
+		recorded afrimgsm $code "afrimgsm_gpt4o__$code.csv" gpt_4o
+	done
+fi
+.venv/bin/afrieval leaderboard "$folder/runs" -o "$folder/site"
