@@ -107,7 +107,8 @@ def test_a_preference_for_a_label_hides_and_makes_up_no_reading() -> None:
     even, knows = np.arange(300) % 3, np.where(np.arange(300) % 10 < 7, 1.0, 0.0)
     raw = (even == 0).astype(float)
     partial = labelled(np.zeros(300), even, **MATCHED, measures={"acc": raw[:, None], "acc_matched": knows[:, None]})
-    assert not_above(PromptMean([partial])) == Floor("chance", 1 / 3) and not_above(reading([partial])) is None
+    assert not_above(PromptMean([partial])) == Floor("chance", 1 / 3, reads="acc_matched")
+    assert not_above(reading([partial])) is None
     guesses = (np.arange(200) % 3 == UNEVEN).astype(float)  # what making labels equally frequent leaves
     measures = {"acc": (UNEVEN == 0).astype(float)[:, None], "acc_matched": guesses[:, None]}
     constant = labelled(

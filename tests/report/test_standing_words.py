@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from tests.analysis.cells import scored
 from tests.analysis.test_standings import GOOD, WEAK
+from tests.analysis.test_verdicts import MATCHED, labelled
 
 from afrieval.analysis.contrasts import contrasts
 from afrieval.report.comparable_scores import comparable_scores
@@ -55,6 +57,15 @@ def test_a_tie_at_chance_is_not_a_tie_of_the_best() -> None:
     assert said(cells(GUESSED)[:1]) == {"hau": "m is not above chance (25.0)."}
     nothing = [replace(cell, n_choices=cell.n_choices * 0) for name in "ab" for cell in cells([0.0] * 100, name)]
     assert said(nothing)["hau"] == "no model is above 0.0."
+
+
+def test_a_preference_for_a_label_does_not_pass_for_not_reading() -> None:
+    golds, knows = np.arange(300) % 3, (np.arange(300) % 10 < 7).astype(float)[:, None]
+    measures = {"acc": (golds == 0).astype(float)[:, None], "acc_matched": knows}
+    both = [labelled(np.zeros(300), golds, **MATCHED, measures=measures, language=code) for code in ("hau", "yor")]
+    found = said(both)
+    assert found[""] == "No score is above chance in Hausa and Yoruba, except by acc_matched in afrixnli."
+    assert found["hau"] == "m is not above chance (33.3), but above chance by acc_matched."
 
 
 def test_of_several_tasks_the_clear_ones_come_first() -> None:

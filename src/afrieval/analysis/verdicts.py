@@ -34,11 +34,13 @@ class Floor(NamedTuple):
         name: `chance`, or the baseline's; `several` for a mean of different ones; `lowest` for the lowest score.
         score: on the scale of the metric.
         open: whether a score might be above it, since many of its answers are unparsed.
+        reads: the metric that shows, as `reading` has it, that a model which is not above it reads; empty without one.
     """
 
     name: str
     score: float
     open: bool = False
+    reads: str = ""
 
 
 def floor(average: PromptMean) -> Floor | None:
@@ -65,7 +67,11 @@ def not_above(average: PromptMean, level: float = LEVEL) -> Floor | None:
         return None
     interval = None if highest.name == LOWEST else average.interval_at(level)
     low = interval.low if interval else average.score if highest.name == LOWEST else -math.inf
-    return highest._replace(open=are_many(average.cells)) if low <= highest.score else None
+    if low > highest.score:
+        return None
+    by = reading(average.cells)
+    reads = "" if average.balanced or not by.balanced or not_above(by, level) else by.metric.name
+    return highest._replace(open=are_many(average.cells), reads=reads)
 
 
 def reading(cells: Sequence[CellScores]) -> PromptMean:
@@ -96,7 +102,8 @@ def mean_not_above(
     pairs = [(factor(average.metric), floor(average)) for average in averages]
     floors = [low and low._replace(score=times * low.score) for times, low in pairs]
     is_open = are_many([cell for average in averages for cell in average.cells])
-    return under_mean(floors, mean, interval, is_open, averages[0].metric.bounds[0])
+    low = under_mean(floors, mean, interval, is_open, averages[0].metric.bounds[0])
+    return low and low._replace(reads=min(each.reads for each in under if each))  # empty if it is in any
 
 
 def under_mean(

@@ -199,7 +199,14 @@ def language_sentences(sides: Iterable[TaskStanding]) -> Iterator[tuple[str, str
 
 
 def _why(unread: Iterable[TaskStanding]) -> str:
-    return AS_WRONG * any(side.unread.endswith(AS_WRONG) for side in unread)
+    """Returns why no score may be above chance, and in which tasks the best is by another metric; empty for neither."""
+    sides = list(unread)
+    reads = [side for side in sides if side.row.floor and side.row.floor.reads]
+    by = listed(list(dict.fromkeys(side.row.floor.reads for side in reads if side.row.floor)))
+    tasks = listed(list(dict.fromkeys(side.part.task for side in reads)))
+    return AS_WRONG * any(side.unread.endswith(AS_WRONG) for side in sides) + (
+        f", except by {by} in {tasks}" if by else ""
+    )
 
 
 FEWEST = 3  # models; of two, the table of their difference says it all
