@@ -28,7 +28,7 @@ from afrieval.results.cell_key import PAPER, SUITE, UNCLEANED, prompt_ranges
 from afrieval.results.cell_scores import KEPT_APART, CellScores
 from afrieval.results.identity import words
 from afrieval.scoring.base import Metric
-from afrieval.scoring.labels import CUT, DESCRIPTIONS, GUESSED, NOT_PARSED, REFUSED
+from afrieval.scoring.labels import COPIED, CUT, DESCRIPTIONS, EMPTY, GUESSED, NOT_PARSED, REFUSED
 from afrieval.scoring.learned import is_of_network
 
 WRITTEN = {"eng": "English", "native": "native"}
@@ -44,7 +44,7 @@ UNPARSED = "Unparsed answers, which count as wrong"
 IN_ANY_CASE = "Verdicts and ranks hold if all unparsed answers are wrong, and if all of one side are right."
 OF_PICKS = ("acc_matched", "acc_norm")  # accuracy without a preference for labels, and for short texts
 FEW = 20  # questions; such metrics say little of fewer
-WRONG = (NOT_PARSED, REFUSED, CUT)  # metrics of what went wrong, which are seen wherever anything did
+WRONG = (NOT_PARSED, REFUSED, CUT, EMPTY, COPIED)  # metrics of what went wrong: seen wherever anything did
 
 
 def scored_columns(name: str, bounds: Bounds) -> list[Column]:
@@ -273,7 +273,9 @@ def doubts(cells: Iterable[CellScores]) -> list[str]:
 def unparsed_notes(cells: Iterable[CellScores], by_prompt: bool = False) -> list[str]:
     """Returns where many answers are unparsed, and where many are guessed, as sentences; empty if none are."""
     scored = [cell for cell in cells if cell.n]
-    tasks, apart = {cell.task for cell in scored}, varying([cell.dimensions for cell in scored])[1:]
+    of_tasks = grouped(scored, lambda cell: cell.task)
+    tasks, varied = {*of_tasks}, {d for of in of_tasks.values() for d in varying([cell.dimensions for cell in of])[1:]}
+    apart = [d for d in varying([cell.dimensions for cell in scored])[1:] if d in varied]
     shares: dict[str, dict[tuple[str, str], float]] = {NOT_PARSED: {}, GUESSED: {}}
     averaged_over = () if by_prompt else ("prompt",)
     for side in alike_but_for(scored, *averaged_over):

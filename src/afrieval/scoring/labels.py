@@ -2,13 +2,16 @@
 
 import re
 
-NOT_PARSED, REFUSED, CUT, GUESSED = "unparsed", "refused", "cut", "guessed"  # names of metrics
+# names of metrics
+NOT_PARSED, REFUSED, CUT, GUESSED, EMPTY, COPIED = "unparsed", "refused", "cut", "guessed", "empty", "copied"
 TOO_LONG = "too_long"  # why a question has no answer, among the reasons why answers ended
 DESCRIPTIONS = {
     NOT_PARSED: "answers that could not be parsed, in percent; they count as wrong",
     GUESSED: "answers that the model did not announce and that were guessed, in percent; part of the score",
     REFUSED: "answers that the model or a filter refused, in percent; they count as wrong, except in open tasks",
     CUT: "answers that ended at their limit of tokens, in percent; what there is of them is scored",
+    EMPTY: "answers without content, in percent; a line break or blank line ends an answer even where it begins",
+    COPIED: "answers that repeat the text of the question, in percent",
     "answered": "answers with content, in percent; only a judge or people can tell how good they are",
     "length": "mean number of characters",
     "f1_macro": "mean of the classes' F1",

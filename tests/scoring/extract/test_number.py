@@ -98,7 +98,7 @@ def test_ways_to_write_a_number(text: str, number: Decimal | int | None) -> None
     [
         ("The answer is 63/7.", 9), ("63-63+9", 9), ("The answer is 63-63+9.", 9), ("\\frac{63}{7}", 9),
         ("\\dfrac{63}{7}", 9), ("5+4=9", 9), ("5 + 4 = 9", 9), ("63 divided by 7", 9), ("63 over 7", 9),
-        ("5 plus 4", 9), ("9 + (1x0)", 9), ("5 + (2 x 2)", 9),
+        ("5 plus 4", 9), ("9 + (1x0)", 9), ("3 x (1x3)", 9), ("5 + (2 x 2)", 9),
         ("5 apples + 4 oranges = 9 fruits", 9), ("\\boxed{\\frac{63}{7}}", 9),
         ("16 \u2013 3 \u2013 4 = 9", 9), ("The answer is 18/7.", None), ("The answer is 18-27.", None), ("1/3", None),
         ("10-12", None), ("10 to 12", None), ("10 \u2013 12", None), ("12/05/2024", None), ("2024-05-12", None),

@@ -21,8 +21,8 @@ _ITEM = re.compile(
 _MILLIONS = re.compile(r"(?<=\d)[MB](?!\w)")  # in lower case, metres
 _NOTE = re.compile(r"(\d[^\n\[\]]{0,40})\[\d{1,2}\]")  # 18 [1]
 _ASIDE_LAST = re.compile(
-    r"(\d[^\n()]{0,60})(?<![-+*/×÷·=^])\s\([^()]*[^\W\d_][^()]*\)\W*$"
-)  # 18 (9 each), not 3 + (1x1)
+    r"(\d[^\n()]{0,60})(?<![-+*/×÷·=^])(?<!\d[xX])(?<!\d\s[xX])\s\([^()]*[^\W\d_][^()]*\)\W*$"
+)  # 18 (9 each), not 3 + (1x1) nor 3 x (1x1)
 _BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]?")
 _SENTENCE = re.compile(r"[.!?።](?=\W*(?:\s|$))")
 # What is said of a number: "18, since 2 x 9 is 18", "18 for 2 people", `18, "steps": 3`.
