@@ -38,8 +38,8 @@ def show(tables: Sequence[TableContent], last: Sequence[str] = (), screen: Any =
     task: object = None
     for whole in tables:
         log.debug("table: %s, %d rows", whole.title, len(whole.rows))
-        said = before if whole.about.get("task") == task else []
-        table = replace(whole, notes=[note for note in whole.notes if note not in said])
+        printed = before if whole.about.get("task") == task else []
+        table = replace(whole, notes=[note for note in whole.notes if note not in printed])
         before, task = whole.notes, whole.about.get("task")
         for part in [*terminal(table, screen.width, coloured), ""]:
             screen.print(part, crop=False)
