@@ -16,7 +16,7 @@ from afrieval.analysis.ranks import PERCENT, stated
 from afrieval.analysis.scores import averaged
 from afrieval.analysis.suites import by_form, factor_of, percent
 from afrieval.analysis.uncertainty import LanguageScores, ScoreWithoutDocuments
-from afrieval.analysis.verdicts import CHANCE, Floor, ScoredRows, by_quality, floor, rows_of
+from afrieval.analysis.verdicts import CHANCE, Floor, ScoredRows, by_quality, floor, not_above, rows_of
 from afrieval.languages import ENGLISH
 from afrieval.results.cell_key import SUITE
 from afrieval.results.cell_scores import CellScores
@@ -64,6 +64,7 @@ class TaskEntry(NamedTuple):
         scores: in percent of the metric's range, or on its own scale with the sign that makes higher better.
         by_prompt: `scores` under each prompt.
         unreviewed: as in `CellScores`.
+        reads: as in `Floor`, of what the score is not above.
     """
 
     score: float
@@ -74,6 +75,7 @@ class TaskEntry(NamedTuple):
     by_prompt: Mapping[str, LanguageScores]
     source: str
     unreviewed: bool | str = ""
+    reads: str = ""
 
 
 @dataclass(frozen=True)
@@ -228,7 +230,9 @@ def _entry(cells: list[CellScores], factor: float) -> TaskEntry:
     highest = first.metric.bounds[1] if np.isfinite(first.metric.bounds[1]) else 1.0
     shares = {str(cell.prompt): cell.score / highest for cell in cells}
     unreviewed = next((cell.unreviewed for cell in cells if cell.unreviewed), "")
-    return TaskEntry(mean.score, mean.interval, len(mean.ids), shares, scores, by_prompt, source, unreviewed)
+    low = not_above(mean) if first.n else None
+    reads = low.reads if low else ""
+    return TaskEntry(mean.score, mean.interval, len(mean.ids), shares, scores, by_prompt, source, unreviewed, reads)
 
 
 def _published(rows: list[PublishedRow], metric: Metric | None) -> dict[LeaderboardModel, dict[str, TaskEntry]]:

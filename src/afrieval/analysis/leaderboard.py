@@ -136,14 +136,17 @@ def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: li
     floors = [tasks[task].floors.get(code) for task, code in pairs]
     lows = [tasks[task].factor * of.interval.low if of.interval else -math.inf for (task, _), of in entries.items()]
     lowest = 0.0 if all(tasks[task].scale for task, _ in pairs) else -math.inf
-    above = all(floor and low > floor.score for low, floor in zip(lows, floors, strict=True))
+    not_above = [
+        of for of, low, floor in zip(entries.values(), lows, floors, strict=True) if not floor or low <= floor.score
+    ]
+    unread = under_mean(floors, score, interval, bool(many), lowest) if not_above else None
     return Standing(
         side=model,
         score=score,
         interval=interval,
         pairs=pairs,
         n=n,
-        floor=None if above else under_mean(floors, score, interval, bool(many), lowest),
+        floor=unread and unread._replace(reads=min(of.reads for of in not_above)),
         concludes=model.rows.concludes,
         unparsed=many,
         unreviewed={of.unreviewed for of in entries.values() if of.unreviewed},
