@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from tests.analysis.cells import on_boards, scored
 from tests.analysis.test_leaderboard import answers, cells, row
+from tests.analysis.test_verdicts import MATCHED, labelled
 
 from afrieval.analysis.entries import LeaderboardModel
 from afrieval.analysis.leaderboard import Leaderboard
@@ -104,6 +105,11 @@ def test_a_sentence_says_who_is_best_and_how_sure_that_is() -> None:
     low = whole(rows=[row("p", {"yor": 34.0}), row("q", {"yor": 33.0})])
     said = best_sentence(low.pairs["afrixnli", "yor"], low.tasks[0])
     assert said == "afrixnli: no model is above chance (33.3)."
+    golds, knows = np.arange(300) % 3, (np.arange(300) % 10 < 7).astype(float)[:, None]
+    constant: Any = {"measures": {"acc": (golds == 0).astype(float)[:, None], "acc_matched": knows}, **MATCHED}
+    reads = whole([labelled(np.zeros(300), golds, model=name, **constant) for name in "ab"])
+    said = best_sentence(reads.pairs["afrixnli", "yor"], reads.tasks[0])
+    assert said == "afrixnli: no model is above chance (33.3), except by acc_matched."
 
 
 def test_the_tables_of_a_model_have_all_its_scores_and_averages() -> None:
