@@ -6,6 +6,7 @@ import json
 import math
 import re
 import unicodedata
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -136,11 +137,13 @@ def test_several_tables_are_one_text(form: str) -> None:
 
 
 def test_a_terminal_has_an_empty_line_after_each_table_and_one_legend(capsys: pytest.CaptureFixture[str]) -> None:
-    table = Table("t", "title", [Column("x", says="the unknown")], [["a"]], ["note"], ["finding"], signs=["*: a star."])
-    show([table, table])
+    of_task: Any = {"signs": ["*: a star."], "about": {"task": "a"}}
+    table = Table("scores", "title", [Column("x", says="the unknown")], [["a"]], ["note"], ["finding"], **of_task)
+    show([table, replace(table, kind="contrast"), replace(table, about={"task": "b"})])
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     seen = ["title", "finding", "x", "─", "a"]
-    assert lines == [*seen, "note", "", *seen, "", "x: the unknown.", "*: a star.", ""], "legend and note are said once"
+    noted = [*seen, "note", ""]
+    assert lines == [*noted, *seen, "", *noted, "x: the unknown.", "*: a star.", ""], "what is alike is said once"
 
 
 def test_a_csv_has_tables_of_one_kind_and_one_unit_per_column(tmp_path: Path) -> None:

@@ -66,6 +66,17 @@ def test_a_preference_for_a_label_does_not_pass_for_not_reading() -> None:
     found = said(both)
     assert found[""] == "No score is above chance in Hausa and Yoruba, except by acc_matched in afrixnli."
     assert found["hau"] == "m is not above chance (33.3), except by acc_matched."
+    guesses = {**measures, "acc_matched": (golds == 1).astype(float)[:, None]}
+    luckier = {**guesses, "acc": (np.arange(300) < 110).astype(float)[:, None]}
+    of_hausa = {"guesser": luckier, "reader": measures}
+    for_hausa = [
+        labelled(np.zeros(300), golds, **MATCHED, measures=m, model=n, language="hau") for n, m in of_hausa.items()
+    ]
+    of_yoruba = [labelled(np.zeros(300), golds, **MATCHED, measures=guesses, model=n, language="yor") for n in of_hausa]
+    found = said(for_hausa, of_yoruba)
+    assert found["hau"] == "no model is above chance (33.3), except by acc_matched."
+    assert found["yor"] == "no model is above chance (33.3)."
+    assert found[""] == "No score is above chance in Hausa and Yoruba."
 
 
 def test_of_several_tasks_the_clear_ones_come_first() -> None:

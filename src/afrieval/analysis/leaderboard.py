@@ -14,7 +14,7 @@ from afrieval.analysis.scores import ByQuestion
 from afrieval.analysis.standings import Board, Pair, Standing, descending
 from afrieval.analysis.suites import RULES
 from afrieval.analysis.uncertainty import TaskWeight, half_width, interval_of, weighted_mean
-from afrieval.analysis.verdicts import under_mean
+from afrieval.analysis.verdicts import alike, under_mean
 from afrieval.languages import LANGUAGES, is_african
 from afrieval.scoring.statistics.intervals import Interval
 
@@ -146,7 +146,7 @@ def _scored(tasks: Mapping[str, TaskEntries], model: LeaderboardModel, pairs: li
         interval=interval,
         pairs=pairs,
         n=n,
-        floor=unread and unread._replace(reads=min(of.reads for of in not_above)),
+        floor=unread and unread._replace(reads=alike(of.reads for of in not_above)),
         concludes=model.rows.concludes,
         unparsed=many,
         unreviewed={of.unreviewed for of in entries.values() if of.unreviewed},

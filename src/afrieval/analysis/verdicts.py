@@ -67,11 +67,13 @@ def not_above(average: PromptMean, level: float = LEVEL) -> Floor | None:
         return None
     interval = None if highest.name == LOWEST else average.interval_at(level)
     low = interval.low if interval else average.score if highest.name == LOWEST else -math.inf
-    if low > highest.score:
+    if not low <= highest.score:
         return None
     by = reading(average.cells)
-    reads = "" if average.balanced or not by.balanced or not_above(by, level) else by.metric.name
-    return highest._replace(open=are_many(average.cells), reads=reads)
+    another = by.balanced and by.cells[0].is_accuracy and by.metric.name != average.metric.name
+    return highest._replace(
+        open=are_many(average.cells), reads=by.metric.name if another and not not_above(by, level) else ""
+    )
 
 
 def reading(cells: Sequence[CellScores]) -> PromptMean:
@@ -103,7 +105,13 @@ def mean_not_above(
     floors = [low and low._replace(score=times * low.score) for times, low in pairs]
     is_open = are_many([cell for average in averages for cell in average.cells])
     low = under_mean(floors, mean, interval, is_open, averages[0].metric.bounds[0])
-    return low and low._replace(reads=min(each.reads for each in under if each))  # empty if it is in any
+    return low and low._replace(reads=alike(each.reads for each in under if each))
+
+
+def alike(names: Iterable[str]) -> str:
+    """Returns a name that all share; empty if they differ."""
+    distinct = {*names}
+    return distinct.pop() if len(distinct) == 1 else ""
 
 
 def under_mean(

@@ -30,17 +30,17 @@ _FORMULA = re.compile(r"\s*([=@＝＠＋－]|[+-](?!\d+(\.\d+)?\Z))")
 def show(tables: Sequence[TableContent], last: Sequence[str] = (), screen: Any = None) -> None:
     """Prints tables, each with an empty line below it, then what their columns and marks mean, and further lines.
 
-    Notes that two tables of a task in a row share are printed once.
+    Notes that scores of a task share with the table after them, such as of their differences, are printed once.
     """
     screen = screen or console()
     coloured = screen.color_system in COLOURFUL and not screen.no_color
     before: Sequence[str] = []
-    task: object = None
+    scores: object = None
     for whole in tables:
         log.debug("table: %s, %d rows", whole.title, len(whole.rows))
-        printed = before if whole.about.get("task") == task else []
+        printed = before if scores and whole.about.get("task") == scores else []
         table = replace(whole, notes=[note for note in whole.notes if note not in printed])
-        before, task = whole.notes, whole.about.get("task")
+        before, scores = whole.notes, whole.about.get("task") if whole.kind == "scores" else None
         for part in [*terminal(table, screen.width, coloured), ""]:
             screen.print(part, crop=False)
     if lines := [*legend_of(tables), *last]:

@@ -96,8 +96,16 @@ class TaskStanding(NamedTuple):
     @property
     def unread(self) -> str:
         """What it, or if it leads, none is above; empty if it is above all that takes no reading."""
-        others = [other.floor for other in self.board.standings] if self.leads else []
-        return not_read([self.row.floor, *others], self.part.metric.bounds)
+        return not_read(self._floors, self.part.metric.bounds)
+
+    @property
+    def reads(self) -> str:
+        """The metric by which it, or if it leads, any is above chance although its score is not; empty without one."""
+        return _reads(self._floors)
+
+    @property
+    def _floors(self) -> list[Floor | None]:
+        return [self.row.floor, *(other.floor for other in self.board.standings if self.leads)]
 
     @property
     def sure(self) -> str:
@@ -122,9 +130,16 @@ def task_standings(part: ComparableScores, effects: Effects) -> Iterator[TaskSta
 
 
 def not_read(floors: Sequence[Floor | None], bounds: Bounds) -> str:
-    """Returns what the first of several scores is not above, maybe for unparsed answers of any; empty if it is."""
+    """Returns what the first of several scores is not above, maybe for unparsed answers of any; empty if it is.
+
+    It names the metric by which any of them is.
+    """
     is_open = any(floor and floor.open for floor in floors)
-    return unread_words(floors[0]._replace(open=is_open), bounds) if floors[0] else ""
+    return unread_words(floors[0]._replace(open=is_open, reads=_reads(floors)), bounds) if floors[0] else ""
+
+
+def _reads(floors: Iterable[Floor | None]) -> str:
+    return next((floor.reads for floor in floors if floor and floor.reads), "")
 
 
 def sentence(of_language: Sequence[TaskStanding], named: bool) -> str:
@@ -199,14 +214,14 @@ def language_sentences(sides: Iterable[TaskStanding]) -> Iterator[tuple[str, str
 
 
 def _why(unread: Iterable[TaskStanding]) -> str:
-    """Returns why no score may be above chance, and in which tasks the best is by another metric; empty for neither."""
+    """Returns why no score may be above chance; or by what, and in which tasks, one is in all of the languages."""
     sides = list(unread)
-    reads = [side for side in sides if side.row.floor and side.row.floor.reads]
-    by = listed(list(dict.fromkeys(side.row.floor.reads for side in reads if side.row.floor)))
-    tasks = listed(list(dict.fromkeys(side.part.task for side in reads)))
-    return AS_WRONG * any(side.unread.endswith(AS_WRONG) for side in sides) + (
-        f", except by {by} in {tasks}" if by else ""
-    )
+    if any(side.unread.endswith(AS_WRONG) for side in sides):
+        return AS_WRONG
+    of_tasks = grouped(sides, lambda side: side.part.task)
+    read = {task: of for task, of in of_tasks.items() if all(side.reads for side in of)}
+    names = dict.fromkeys(side.reads for of in read.values() for side in of)
+    return f", except by {listed([*names])} in {listed([*read])}" if read else ""
 
 
 FEWEST = 3  # models; of two, the table of their difference says it all

@@ -30,7 +30,7 @@ SEVERAL = "what is possible without reading"
 def unread_words(floor: Floor, bounds: Bounds) -> str:
     """Returns what takes no reading, with its score, such as `chance (33.3)`."""
     score = shown_score(floor.score, bounds)
-    reads = f", except by {floor.reads}" if floor.reads else ""
+    reads = f", except by {floor.reads}" if floor.reads and not floor.open else ""
     return f"{score if floor.name == LOWEST else f'{_named(floor)} ({score})'}{reads}{AS_WRONG * floor.open}"
 
 
