@@ -109,7 +109,9 @@ def test_a_preference_for_a_label_hides_and_makes_up_no_reading() -> None:
     partial = labelled(np.zeros(300), even, **MATCHED, measures={"acc": raw[:, None], "acc_matched": knows[:, None]})
     assert not_above(PromptMean([partial])) == Floor("chance", 1 / 3, reads="acc_matched")
     assert not_above(reading([partial])) is None
-    by_length = {"declared": {**partial.declared, "baselines": {"yor": {"length": {"acc": 0.75, "balanced": 0.4}}}}}
+    by_length: Any = {
+        "declared": {**partial.declared, "baselines": {"yor": {"length": {"acc": 0.75, "balanced": 0.4}}}}
+    }
     alone = PromptMean([replace(partial, **by_length).with_metric("acc_matched")])
     assert not_above(alone) == Floor("length", 0.75), "which is no exception by the same metric"
     guesses = (np.arange(200) % 3 == UNEVEN).astype(float)  # what making labels equally frequent leaves
