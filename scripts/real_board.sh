@@ -19,7 +19,7 @@ evaluate() { # TASK LANGUAGES: both models, English and native prompts, 100 ques
 evaluate afrixnli "$iroko,french,ewe,luganda,oromo,shona,twi"
 evaluate sib200 "$iroko"
 evaluate afrisenti amharic,hausa,igbo,kinyarwanda,swahili,yoruba
-evaluate masakhanews english,hausa,igbo,swahili,yoruba
+evaluate masakhanews_headline english,hausa,igbo,swahili,yoruba
 evaluate afrimmlu "$iroko"
 evaluate belebele english,afrikaans,igbo,xhosa,zulu
 evaluate afrimgsm english,swahili

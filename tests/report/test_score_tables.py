@@ -89,15 +89,20 @@ def test_a_line_says_what_is_had_without_reading_and_another_where_scores_are_no
 
 
 def test_a_score_that_picks_out_what_a_model_knows_stands_next_to_the_raw_one() -> None:
-    others = {"acc_norm": 0.7, "acc_bytes": 0.9, "acc_matched": 0.55}
+    others = {"acc_norm": 0.7, "acc_bytes": 0.9}
+    of_labels = {"acc_norm": 0.9, "acc_matched": 0.55}  # short labels for everything are a preference, too
     for row, shown, expected in (
         (score(others=others), (), ["acc_norm"]),
-        (score(others=others), ("acc_matched",), ["acc_norm", "acc_matched"]),
+        (score(others=of_labels), (), []),
+        (score(others=of_labels), ("acc_matched",), ["acc_matched"]),
+        (score(others={**of_labels, "acc_matched": 0.7}), (), ["acc_matched"]),
         (score(others=dict.fromkeys(others, 0.55)), (), []),
         (score(others=others, n=19), (), []),
     ):
         columns = score_table("x", [row], [], set(), shown=shown).columns
-        assert [column.name for column in columns if column.name in others and not column.minor] == expected
+        assert [
+            column.name for column in columns if column.name in {**others, **of_labels} and not column.minor
+        ] == expected
 
 
 def test_unparsed_answers_are_explained() -> None:

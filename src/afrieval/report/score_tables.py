@@ -42,7 +42,7 @@ N = Column("n", "count")
 AS_WRONG = ", as unparsed answers count as wrong"
 UNPARSED = "Unparsed answers, which count as wrong"
 IN_ANY_CASE = "Verdicts and ranks hold if all unparsed answers are wrong, and if all of one side are right."
-OF_PICKS = ("acc_matched", "acc_norm")  # accuracy without a preference for labels, and for short texts
+OF_PICKS = ("acc_matched", "acc_norm")  # accuracy without a preference for labels, and elsewhere for short texts
 FEW = 20  # questions; such metrics say little of fewer
 WRONG = (NOT_PARSED, REFUSED, CUT, EMPTY, COPIED)  # metrics of what went wrong: seen wherever anything did
 
@@ -86,7 +86,8 @@ def score_table(
     columns = [*_PLACE, Column(main, "score", main, bounds[main], DESCRIPTIONS.get(main, "") if unranked else "")]
     columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
     highs = [(row.others, row.interval.high) for row in scores if row.interval and row.n >= FEW]
-    beside = {*shown, *(name for name in OF_PICKS if any(of.get(name, -math.inf) > high for of, high in highs))}
+    of_picks = [name for name in OF_PICKS if name in others][:1]
+    beside = {*shown, *(name for name in of_picks if any(of.get(name, -math.inf) > high for of, high in highs))}
     for name in sorted(others, key=lambda name: name not in beside):
         column = metric_column(name, bounds[name], [row.others.get(name) for row in scores])
         columns.append(column._replace(minor=column.minor and name not in beside))
