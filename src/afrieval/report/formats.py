@@ -234,9 +234,9 @@ Lines = list[list[str]]  # of each column, its head and its cells
 def terminal(table: TableContent, width: int, coloured: bool = False) -> Iterator[Any]:
     """Yields the table for a terminal; only a `console` of ours takes its text as it is.
 
-    Numbers are never cut: their heads are broken into lines, and names get the room that they leave. If that is not
-    enough, columns are one blank apart instead of two; if not even that, the table is folded: it goes on below, with
-    its names again.
+    Numbers are never cut: their heads are broken into lines. If that is not enough, columns are one blank apart
+    instead of two, and names get the room that numbers leave; if not even that, the table is folded: it goes on below,
+    with its names again.
     """
     yield styled(brief(table.title), "table.title")
     yield from (styled(brief(finding)) for finding in table.findings)
@@ -253,6 +253,7 @@ def _drawn(table: TableContent, width: int, coloured: bool) -> Iterator[Screen |
         for index in {*range(len(columns))} - {*names}:
             head, *numbers = columns[index]
             columns[index] = [broken(head, max(_longest(numbers) if numbers else 0, NARROWEST)), *numbers]
+        between = 1 if _width(columns, 1) <= width < _width(columns, between) else between
     fitted = _fitted(columns, names, width, between)
     if _width(fitted, between) > width:
         between = 1
