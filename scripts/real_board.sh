@@ -21,24 +21,24 @@ evaluate sib200 "$iroko"
 evaluate afrisenti amharic,hausa,igbo,kinyarwanda,swahili,yoruba
 evaluate masakhanews_headline english,hausa,igbo,swahili,yoruba
 evaluate afrimmlu "$iroko"
-evaluate belebele english,afrikaans,igbo,xhosa,zulu
+evaluate belebele english,igbo,zulu
 evaluate afrimgsm english,swahili
 
-recorded() { # TASK CODE FILE COLUMN: answers of GPT-4o
+recorded() { # TASK PROMPT CODE FILE COLUMN: answers of GPT-4o; the prompt has the labels of these answers
 	cat > "$folder/gpt_4o.yaml" <<-YAML
 		model_name: GPT-4o (2024)
 		model_type: recorded
-		backend_args: {file: $RECORDED/$3, column: $4}
+		backend_args: {file: $RECORDED/$4, column: $5}
 	YAML
-	.venv/bin/afrieval run "$folder/gpt_4o.yaml" "$1" --languages "$2" --prompts 1 --answer-form generate \
-		--out "$folder/runs/gpt_4o/$1_$2"
+	.venv/bin/afrieval run "$folder/gpt_4o.yaml" "$1" --prompts "$2" --languages "$3" --answer-form generate \
+		--out "$folder/runs/gpt_4o/$1_$3"
 }
 
 if [ -n "${RECORDED:-}" ]; then
 	for code in eng swa; do
-		recorded afrixnli $code "afrixnli_gpt4o__$code.csv" output
-		recorded afrimmlu $code "gpt_4o_few_shots_25__$code.csv" output
-		recorded afrimgsm $code "afrimgsm_gpt4o__$code.csv" gpt_4o
+		recorded afrixnli 4 $code "afrixnli_gpt4o__$code.csv" output
+		recorded afrimmlu 1 $code "gpt_4o_few_shots_25__$code.csv" output
+		recorded afrimgsm 1 $code "afrimgsm_gpt4o__$code.csv" gpt_4o
 	done
 fi
 .venv/bin/afrieval leaderboard "$folder/runs" -o "$folder/site"

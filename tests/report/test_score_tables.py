@@ -99,7 +99,8 @@ def test_a_score_that_picks_out_what_a_model_knows_stands_next_to_the_raw_one() 
         (score(others=dict.fromkeys(others, 0.55)), (), []),
         (score(others=others, n=19), (), []),
     ):
-        columns = score_table("x", [row], [], set(), shown=shown).columns
+        rest = [score(others=dict.fromkeys(row.others, 0.5)) for _ in range(4)]
+        columns = score_table("x", [row, *rest], [], set(), shown=shown).columns
         assert [
             column.name for column in columns if column.name in {**others, **of_labels} and not column.minor
         ] == expected

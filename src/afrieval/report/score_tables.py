@@ -44,6 +44,7 @@ UNPARSED = "Unparsed answers, which count as wrong"
 IN_ANY_CASE = "Verdicts and ranks hold if all unparsed answers are wrong, and if all of one side are right."
 OF_PICKS = ("acc_matched", "acc_norm")  # accuracy without a preference for labels, and elsewhere for short texts
 FEW = 20  # questions; such metrics say little of fewer
+MANY = 0.2  # of the rows: some are above the interval of another score by chance
 WRONG = (NOT_PARSED, REFUSED, CUT, EMPTY, COPIED)  # metrics of what went wrong: seen wherever anything did
 
 
@@ -87,7 +88,8 @@ def score_table(
     columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
     highs = [(row.others, row.interval.high) for row in scores if row.interval and row.n >= FEW]
     of_picks = [name for name in OF_PICKS if name in others][:1]
-    beside = {*shown, *(name for name in of_picks if any(of.get(name, -math.inf) > high for of, high in highs))}
+    above = {name: sum(of.get(name, -math.inf) > high for of, high in highs) for name in of_picks}
+    beside = {*shown, *(name for name, rows in above.items() if rows and rows >= MANY * len(scores))}
     for name in sorted(others, key=lambda name: name not in beside):
         column = metric_column(name, bounds[name], [row.others.get(name) for row in scores])
         columns.append(column._replace(minor=column.minor and name not in beside))
