@@ -1,5 +1,6 @@
 """Verdicts: what takes no reading is no effect of the prompt language, and nobody is best by it."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -153,8 +154,12 @@ def test_a_mean_over_languages_is_held_against_the_mean_of_floors() -> None:
     floors = [Floor("length", 0.75), Floor("chance", 0.25)]
     assert under_mean(floors, 0.6, Interval(0.5, 0.8), False, 0.0) == Floor("several", 0.5)
     assert under_mean(floors, 0.6, Interval(0.51, 0.8), False, 0.0) is None
-    assert under_mean([*floors, None], 0.6, Interval(0, 1), False, 0.0) is None
-    assert under_mean([*floors, None], 0.0, Interval(0, 1), True, 0.0) == Floor("lowest", 0.0, open=True)
+    unknown = [*floors, None]  # such as that of answers in numbers
+    assert under_mean(unknown, 0.6, Interval(0.2, 1), False, 0.0) == Floor("several", 1 / 3)
+    assert under_mean(unknown, 0.6, Interval(0.34, 1), False, 0.0) is None
+    assert under_mean(unknown, 0.6, Interval(0, 1), False, -math.inf) is None, "there is no lowest score"
+    assert under_mean([None, None], 0.0, Interval(0, 1), True, 0.0) == Floor("lowest", 0.0, open=True)
+    assert under_mean([None, None], 0.1, Interval(0, 1), True, 0.0) is None
 
 
 def test_nearly_all_answers_the_same_is_said() -> None:

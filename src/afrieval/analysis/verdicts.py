@@ -117,12 +117,15 @@ def alike(names: Iterable[str]) -> str:
 def under_mean(
     floors: Sequence[Floor | None], mean: float, interval: Interval | None, is_open: bool, lowest: float
 ) -> Floor | None:
-    """Returns the mean of floors, or the lowest score if any is unknown, if a mean of scores is not above it."""
-    stated = [each for each in floors if each]
-    if len(stated) < len(floors) or interval is None:
+    """Returns the mean of floors, if a mean of scores is not above it; unknown ones are the lowest score.
+
+    If none is known, the mean itself has to be the lowest score.
+    """
+    if not any(floors) or interval is None or (None in floors and math.isinf(lowest)):
         return Floor(LOWEST, lowest, is_open) if mean <= lowest else None
-    score, names = float(np.mean([each.score for each in stated])), {each.name for each in stated}
-    name = names.pop() if len(names) == 1 else SEVERAL
+    score = float(np.mean([each.score if each else lowest for each in floors]))
+    names = {each.name for each in floors if each}
+    name = names.pop() if len(names) == 1 and None not in floors else SEVERAL
     return Floor(name, score, is_open) if interval.low <= score else None
 
 
