@@ -64,8 +64,10 @@ def test_a_preference_for_a_label_does_not_pass_for_not_reading() -> None:
     measures = {"acc": (golds == 0).astype(float)[:, None], "acc_matched": knows}
     both = [labelled(np.zeros(300), golds, **MATCHED, measures=measures, language=code) for code in ("hau", "yor")]
     found = said(both)
-    assert found[""] == "No score is above chance in Hausa and Yoruba, except by acc_matched in afrixnli."
+    assert found[""] == "No score is above chance in Hausa and Yoruba, except by acc_matched."
     assert found["hau"] == "m is not above chance (33.3), except by acc_matched."
+    found = said([*both, *cells(GUESSED, task="sib200")])
+    assert found["hau"] == "no score is above chance, except by acc_matched in afrixnli."
     guesses = {**measures, "acc_matched": (golds == 1).astype(float)[:, None]}
     luckier = {**guesses, "acc": (np.arange(300) < 110).astype(float)[:, None]}
     of_hausa = {"guesser": luckier, "reader": measures}

@@ -221,7 +221,8 @@ def _why(unread: Iterable[TaskStanding]) -> str:
     of_tasks = grouped(sides, lambda side: side.part.task)
     read = {task: of for task, of in of_tasks.items() if all(side.reads for side in of)}
     names = dict.fromkeys(side.reads for of in read.values() for side in of)
-    return f", except by {listed([*names])} in {listed([*read])}" if read else ""
+    where = "" if len(read) == len(of_tasks) else f" in {listed([*read])}"
+    return f", except by {listed([*names])}{where}" if read else ""
 
 
 FEWEST = 3  # models; of two, the table of their difference says it all
