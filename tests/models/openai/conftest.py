@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -38,6 +39,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         await asyncio.sleep(0)
 
     monkeypatch.setattr(schedule, "sleep", sleep)
+    monkeypatch.setattr(schedule, "random", SimpleNamespace(Random=lambda: random.Random(8)))  # or short by chance
     return found
 
 
