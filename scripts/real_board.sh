@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Evaluates two small real models, and makes a board of them and of recorded answers: FOLDER, about 90 minutes on two cores.
+# Evaluates two small real models, and makes a board of them and of recorded answers: FOLDER, about two hours on two cores.
 # A second run continues. Data come from AFRIEVAL_DATA, or without it from the hub; RECORDED has answers of GPT-4o.
 set -euo pipefail
 cd "$(dirname "$0")/.."

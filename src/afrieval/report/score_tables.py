@@ -87,9 +87,9 @@ def score_table(
     columns = [*_PLACE, Column(main, "score", main, bounds[main], DESCRIPTIONS.get(main, "") if unranked else "")]
     columns += [Column(INTERVAL, "interval", "interval", bounds[main]), N]
     highs = [(row.others, row.interval.high) for row in scores if row.interval and row.n >= FEW]
-    of_picks = [name for name in OF_PICKS if name in others][:1]
-    above = {name: sum(of.get(name, -math.inf) > high for of, high in highs) for name in of_picks}
-    beside = {*shown, *(name for name, rows in above.items() if rows and rows >= MANY * len(scores))}
+    second = next((name for name in OF_PICKS if name in others), "")
+    above = sum(of.get(second, -math.inf) > high for of, high in highs)
+    beside = {*shown, *([second] if above and above >= MANY * len(scores) else [])}
     for name in sorted(others, key=lambda name: name not in beside):
         column = metric_column(name, bounds[name], [row.others.get(name) for row in scores])
         columns.append(column._replace(minor=column.minor and name not in beside))
