@@ -1,12 +1,23 @@
 """Caches of keys and values for transformers' layers: of a path through a tree, and of answers side by side."""
 
 import inspect
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
-from transformers.cache_utils import Cache, CacheLayerMixin
+from transformers.cache_utils import (
+    DYNAMIC_LAYER_TYPE_MAPPING,
+    Cache,
+    CacheLayerMixin,
+    DynamicCache,
+    LinearAttentionCacheLayerMixin,
+    LinearAttentionLayer,
+)
+
+Places: TypeAlias = slice | Tensor
 
 
 def cache_name(model: Any) -> str:
@@ -15,10 +26,71 @@ def cache_name(model: Any) -> str:
     return "cache" if "cache" in inspect.signature(inner.forward).parameters else "past_key_values"
 
 
-class _FixedLayer(CacheLayerMixin):
-    """One layer's keys and values, in buffers that have room for a number of tokens."""
+def has_states(model: Any) -> bool:
+    """Returns whether some layers of a decoder-only model keep a state instead of, or next to, keys and values."""
+    kinds = getattr(model.config.get_text_config(decoder=True), "layer_types", None) or ()
+    return any(
+        issubclass(DYNAMIC_LAYER_TYPE_MAPPING.get(kind, Cache), LinearAttentionCacheLayerMixin) for kind in kinds
+    )
+
+
+class Rows(NamedTuple):
+    """How the tokens of a pass are laid out for layers with states: sequences side by side, padded on the right.
+
+    Attributes:
+        number: of rows.
+        length: of each.
+        real: numbers of the tokens in the rows, counted row behind row; None if no row is padded.
+    """
+
+    number: int = 1
+    length: int = -1
+    real: Tensor | None = None
+
+    @classmethod
+    def of(cls, lengths: Sequence[int], device: torch.device) -> "Rows":
+        """Returns the rows of sequences of some lengths."""
+        longest = max(lengths)
+        if min(lengths) == longest:
+            return cls(len(lengths), longest)
+        steps = [i * longest + np.arange(length) for i, length in enumerate(lengths)]
+        return cls(len(lengths), longest, torch.from_numpy(np.concatenate(steps)).to(device))
+
+    def joined(self, states: Tensor) -> Tensor:
+        """Returns what tokens in rows have, [rows, heads, length, d], row behind row, [1, heads, tokens, d]."""
+        if self.number > 1:
+            states = states.transpose(0, 1).flatten(1, 2)[None]
+        return states if self.real is None else states[:, :, self.real.to(states.device)]
+
+    def split(self, states: Tensor) -> Tensor:
+        """Returns what `joined` returned as it was, with zeros where there is no token."""
+        if self.real is not None:
+            padded = states.new_zeros(*states.shape[:2], self.number * self.length, states.shape[3])
+            states = padded.index_copy_(2, self.real.to(states.device), states)
+        return states if self.number == 1 else states[0].unflatten(1, (self.number, self.length)).transpose(0, 1)
+
+    def numbers(self, tokens: list[int]) -> list[int]:
+        """Returns the numbers in the rows of some tokens of the pass."""
+        return tokens if self.real is None else self.real[tokens].tolist()
+
+
+ROW = Rows()
+
+
+class KeyLayer(CacheLayerMixin):
+    """One layer's keys and values, in buffers that have room for a number of tokens.
+
+    Attributes:
+        room: tokens that there is room for.
+        write: where the keys of a pass belong.
+        visible: how many of the first places hold keys then.
+        rows: how the tokens of a pass are laid out.
+    """
 
     is_sliding = False
+    write: Places = slice(0)
+    visible = 0
+    rows = ROW
 
     def __init__(self, room: int):
         super().__init__()
@@ -27,30 +99,20 @@ class _FixedLayer(CacheLayerMixin):
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
         """Makes the buffers, on the layer's own device; empty places are multiplied by 0 and must hold numbers."""
         self.keys, self.values = (
-            states.new_zeros(*states.shape[:2], self.room, states.shape[3]) for states in (key_states, value_states)
+            states.new_zeros(1, states.shape[1], self.room, states.shape[3]) for states in (key_states, value_states)
         )
         self.is_initialized = True
 
-    def get_max_length(self) -> int:
-        """Returns how many tokens there is room for."""
-        return self.room
-
-    get_max_cache_shape = get_max_length  # its name in older versions of transformers
-
-
-class BufferLayer(_FixedLayer):
-    """One layer's keys and values; new ones are written behind the old ones, which stay where they are."""
-
-    length = 0
-
     def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-        """Writes the keys and values of new tokens, and returns all keys and values."""
+        """Writes the keys and values of new tokens, and returns all keys and values, [1, heads, visible, d]."""
         if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
-        begin, self.length = self.length, self.length + key_states.shape[2]
-        self.keys[:, :, begin : self.length] = key_states
-        self.values[:, :, begin : self.length] = value_states
-        return self.keys[:, :, : self.length], self.values[:, :, : self.length]
+            KeyLayer.lazy_initialization(self, key_states, value_states)
+        for buffer, states in ((self.keys, key_states), (self.values, value_states)):
+            if isinstance(self.write, slice):
+                buffer[:, :, self.write] = self.rows.joined(states)
+            else:
+                buffer.index_copy_(2, self.write.to(buffer.device), self.rows.joined(states))
+        return self.keys[:, :, : self.visible], self.values[:, :, : self.visible]
 
     def move(self, index: Tensor, to: int) -> None:
         """Moves the tokens of an index to a place before them, in their order."""
@@ -60,33 +122,117 @@ class BufferLayer(_FixedLayer):
 
     def get_seq_length(self) -> int:
         """Returns how many tokens are there."""
-        return self.length
+        return self.visible
+
+    def get_max_length(self) -> int:
+        """Returns how many tokens there is room for."""
+        return self.room
+
+    get_max_cache_shape = get_max_length  # its name in older versions of transformers
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """Returns how many keys the next tokens meet, and the number of the first."""
-        return self.length + query_length, 0
+        """Returns how many keys the tokens of a pass meet, and the number of the first."""
+        return self.visible, 0
 
 
-class BufferCache(Cache):
-    """The cache of a model with `layers` layers and room for `room` tokens."""
+class StateLayer(LinearAttentionLayer):
+    """One layer's recurrent and convolutional states, of which a pass continues some, a row each.
 
-    def __init__(self, layers: int, room: int):
-        super().__init__(layers=[BufferLayer(room) for _ in range(layers)])
+    Attributes:
+        stored: states that are kept, by kind and number, [places, ...].
+    """
+
+    def __init__(self, number_of_states: int = 1):
+        LinearAttentionLayer.__init__(self, number_of_states=number_of_states)
+        self.stored: dict[tuple[str, int], Tensor] = {}
+
+    def load(self, places: Places | None) -> None:
+        """Sets what a pass continues; a slice is not copied, so that the pass changes what is stored."""
+        for kind in ("conv", "recurrent"):
+            for i in range(self.number_of_states):
+                stored = None if places is None else self.stored.get((kind, i))
+                getattr(self, f"{kind}_states")[i] = None if stored is None else stored[_there(places, stored)]
+                getattr(self, f"is_{kind}_states_initialized")[i] = stored is not None
+        self.has_previous_state = dict.fromkeys(self.has_previous_state, places is not None)
+
+    def store(self, places: Places, room: int) -> None:
+        """Stores what a pass has left, with room for so many."""
+        for kind in ("conv", "recurrent"):
+            for i, states in getattr(self, f"{kind}_states").items():
+                if states is None:
+                    continue
+                stored = self.stored.get((kind, i))
+                if stored is None or len(stored) < room:
+                    larger = states.new_zeros(room, *states.shape[1:])
+                    larger[: 0 if stored is None else len(stored)] = 0 if stored is None else stored
+                    self.stored[kind, i] = stored = larger
+                if states._base is not stored:
+                    stored[_there(places, stored)] = states
+
+
+def _there(places: Places, states: Tensor) -> Places:
+    return places if isinstance(places, slice) else places.to(states.device)
+
+
+class KeyStateLayer(StateLayer, KeyLayer):
+    """A layer with keys, values and states."""
+
+    def __init__(self, room: int, number_of_states: int = 1):
+        KeyLayer.__init__(self, room)
+        StateLayer.__init__(self, number_of_states)
+
+    def lazy_initialization(self, *args: Any, **kwargs: Any) -> None:
+        """Makes buffers of states; those of keys are made by `update`."""
+        LinearAttentionLayer.lazy_initialization(self, *args, **kwargs)
+
+
+class PathCache(Cache):
+    """The cache of a model, whose keys are written to places that are told before each pass."""
+
+    def __init__(self, model: Any, room: int):
+        super().__init__(layers=[*_layers(model, room)])
         self.room = room
 
-    def crop(self, length: int) -> None:
-        """Forgets all tokens but the first, and those that a forward pass left in some layers before it broke off."""
+    def write_at(self, places: Places, visible: int, rows: Rows = ROW) -> None:
+        """Says where the keys of the next pass belong; see `KeyLayer`."""
         for layer in self.layers:
-            layer.length = min(length, layer.length)
+            if isinstance(layer, KeyLayer):
+                layer.write, layer.visible, layer.rows = places, visible, rows
 
     def keep(self, index: Tensor) -> None:
-        """Keeps only the tokens of an increasing index."""
+        """Moves the tokens of an increasing index to the front."""
         moved = torch.nonzero(index != torch.arange(len(index), device=index.device))[:, 0]
         if len(moved):
             first = int(moved[0])
             for layer in self.layers:
-                layer.move(index[first:], first)
-        self.crop(len(index))
+                if isinstance(layer, KeyLayer):
+                    layer.move(index[first:], first)
+
+    def load(self, places: Places | None) -> None:
+        """Sets the states that the rows of the next pass continue; None for none."""
+        for layer in self.layers:
+            if isinstance(layer, StateLayer):
+                layer.load(places)
+
+    def store(self, places: Places, room: int) -> None:
+        """Stores the states that a pass has left, with room for so many."""
+        for layer in self.layers:
+            if isinstance(layer, StateLayer):
+                layer.store(places, room)
+
+
+def _layers(model: Any, room: int) -> Iterator[Any]:
+    config = model.config.get_text_config(decoder=True)
+    if not has_states(model):
+        yield from (KeyLayer(room) for _ in range(config.num_hidden_layers))
+        return
+    for usual in DynamicCache(config=config).layers:
+        with_keys, with_states = (isinstance(usual, kind) for kind in (CacheLayerMixin, LinearAttentionCacheLayerMixin))
+        if with_states:
+            n = usual.number_of_states
+            yield KeyStateLayer(room, n) if with_keys else StateLayer(n)
+        else:
+            yield KeyLayer(room) if with_keys else usual
 
 
 SHARED = -1
@@ -128,38 +274,3 @@ class Layout:
     def start(self, slot: int) -> int:
         """Returns where the keys of a place begin."""
         return 0 if slot == SHARED else self.shared + slot * self.room
-
-
-class SlotLayer(_FixedLayer):
-    """One layer's keys and values, each written to its place."""
-
-    positions: Tensor
-
-    def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-        """Writes the keys and values of new tokens, and returns the keys and values of all places."""
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
-        positions = self.positions.to(self.keys.device)
-        self.keys.index_copy_(2, positions, key_states)
-        self.values.index_copy_(2, positions, value_states)
-        return self.keys, self.values
-
-    def get_seq_length(self) -> int:
-        """Returns how many keys there are."""
-        return self.room
-
-    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """Returns how many keys the next tokens meet, and the number of the first."""
-        return self.room, 0
-
-
-class SlotCache(Cache):
-    """The cache of a model with `layers` layers."""
-
-    def __init__(self, layers: int, size: int):
-        super().__init__(layers=[SlotLayer(size) for _ in range(layers)])
-
-    def write_at(self, positions: Tensor) -> None:
-        """Says where the keys and values of the next pass belong."""
-        for layer in self.layers:
-            layer.positions = positions

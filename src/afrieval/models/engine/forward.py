@@ -1,20 +1,21 @@
 """Runs a decoder-only model on a pack of tokens, each of which sees its own choice of earlier tokens."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache as cached
 from functools import partial
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from transformers.cache_utils import Cache
 
 from afrieval.models.engine.attention import attention_by, kind_of, placeholder
-from afrieval.models.engine.caches import cache_name
+from afrieval.models.engine.caches import ROW, PathCache, Rows, cache_name, has_states
 from afrieval.models.engine.requests import EngineModel
 
 FULL, SLIDING = "full_attention", "sliding_attention"
+HYBRID = {"hybrid": FULL, "hybrid_sliding": SLIDING}  # layers with attention and a state
+OTHERS = ("linear_attention", "conv", "moe", "mlp")  # those without attention
 
 
 class Visibility(Protocol):
@@ -28,16 +29,16 @@ class Visibility(Protocol):
 
 
 def windows(model: Any) -> dict[str, int]:
-    """Returns how many tokens back the layers of a decoder-only model look, by their kinds in order; 0 for all."""
+    """Returns how many tokens back the layers of a decoder-only model look, by their kinds in order; 0 for all.
+
+    Layers without attention are left out.
+    """
     config = model.config.get_text_config(decoder=True)
     window = getattr(config, "sliding_window", None) or 0
     types = getattr(config, "layer_types", None) or [SLIDING if window else FULL]
+    if has_states(model):
+        types = [HYBRID.get(name, name) for name in types if name not in OTHERS]
     return {name: window if name == SLIDING else 0 for name in sorted(set(types))}
-
-
-def layers(model: Any) -> int:
-    """Returns how many layers of a decoder-only model have keys and values."""
-    return int(model.config.get_text_config(decoder=True).num_hidden_layers)
 
 
 @contextmanager
@@ -51,45 +52,52 @@ def inference(lm: EngineModel) -> Iterator[None]:
 class Forward:
     """Runs a model over packs of tokens, with a cache."""
 
-    def __init__(self, lm: EngineModel, cache: Cache):
-        self._lm, self._windows = lm, windows(lm.model)
+    def __init__(self, lm: EngineModel, cache: PathCache):
+        self._lm, self._windows, self._cache = lm, windows(lm.model), cache
         self._config = lm.model.config.get_text_config(decoder=True)
         # on a CPU, sdpa would turn a boolean mask into numbers again in every layer
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
-        self._cache = {cache_name(lm.model): cache}
+        self._has_states = has_states(lm.model)
 
-    def __call__(self, tokens: Tensor, depth: Tensor, seen: Visibility, rows: list[int]) -> Tensor:
+    def __call__(self, tokens: Tensor, depth: Tensor, seen: Visibility, wanted: list[int], rows: Rows = ROW) -> Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
 
         Args:
             tokens: ids of new tokens, [new].
             depth: their positions, [new].
             seen: which cached and new tokens they see.
-            rows: numbers of the new tokens whose logits are wanted; a list, since a tensor would have to be on the
+            wanted: numbers of the new tokens whose logits are wanted; a list, since a tensor would have to be on the
                 device of the model's last layer.
+            rows: how they are laid out for layers with states.
 
         Returns:
-            Logits, [len(rows), vocabulary].
+            Logits, [len(wanted), vocabulary].
         """
         back = list(self._windows.values())
         if self._lm.attention == "masks":
             masks = [seen.whole(window, tokens.device) for window in back]
-            return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], rows)
+            return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], wanted, rows)
         stand_ins = [placeholder(i, self._lm.model.dtype, tokens.device) for i in range(len(back))]
-        with attention_by(self._config, partial(_attention, cached(seen.parts), back)):
-            return self._run(tokens, depth, stand_ins, rows)
+        with attention_by(self._config, partial(_attention, cached(seen.parts), back, rows)):
+            return self._run(tokens, depth, stand_ins, wanted, rows)
 
-    def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], rows: list[int]) -> Tensor:
-        named = dict(zip(self._windows, masks, strict=True))
-        with inference(self._lm):
+    def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], wanted: list[int], rows: Rows) -> Tensor:
+        named: dict[str, Any] = dict(zip(self._windows, masks, strict=True))
+        if self._has_states:
+            named |= {kind: named.get(of) for kind, of in HYBRID.items()} | dict.fromkeys(OTHERS)
+        ids, positions = (rows.split(x[None, None, :, None])[:, 0, :, 0] for x in (tokens, depth))
+        chosen = rows.numbers(wanted or [0])  # some output layers take no empty input
+        side_by_side = len(ids) > 1
+        head = self._lm.model.get_output_embeddings()
+        with inference(self._lm), _only(head, chosen) if side_by_side else nullcontext():
             logits: Tensor = self._lm.model(
-                input_ids=tokens[None],
-                position_ids=depth[None],
+                input_ids=ids,
+                position_ids=positions,
                 attention_mask=named if len(named) > 1 else masks[0],
                 use_cache=True,
-                **self._cache,
-                logits_to_keep=rows or [0],  # some output layers take no empty input
-            ).logits[0, : len(rows)]
+                logits_to_keep=0 if side_by_side else chosen,
+                **{cache_name(self._lm.model): self._cache},
+            ).logits[0, : len(wanted)]
         return logits
 
     def _written(self, sees: Tensor) -> Tensor:
@@ -102,6 +110,7 @@ class Forward:
 def _attention(
     parts: Callable[[int, torch.dtype, torch.device], Callable[..., Tensor]],
     back: list[int],
+    rows: Rows,
     layer: Any,
     query: Tensor,
     key: Tensor,
@@ -122,5 +131,17 @@ def _attention(
         query, key, value = query.to(dtype), key.to(dtype), value.to(dtype)
     compute = parts(back[kind_of(attention_mask)], query.dtype, query.device)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    output = compute(query, key, value, scale=scale, softcap=softcap, sinks=s_aux)
-    return output.transpose(1, 2).contiguous(), None  # as transformers' own do; some models take views of it
+    output = compute(rows.joined(query), key, value, scale=scale, softcap=softcap, sinks=s_aux)
+    return rows.split(output).transpose(
+        1, 2
+    ).contiguous(), None  # as transformers' own do; some models take views of it
+
+
+@contextmanager
+def _only(head: Any, tokens: list[int]) -> Iterator[None]:
+    """Makes a model's output layer compute logits at some tokens, numbered row behind row: [1, tokens, vocabulary]."""
+    handle = head.register_forward_pre_hook(lambda layer, given: (given[0].flatten(0, 1)[None, tokens],))
+    try:
+        yield
+    finally:
+        handle.remove()

@@ -11,9 +11,9 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor
 
-from afrieval.models.engine.caches import SHARED, Layout, Segment, SlotCache
+from afrieval.models.engine.caches import ROW, SHARED, Layout, PathCache, Places, Rows, Segment, has_states
 from afrieval.models.engine.decode_attention import DecodePass
-from afrieval.models.engine.forward import Forward, layers
+from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.logits import Ends
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import EngineError, EngineModel
@@ -106,7 +106,7 @@ def _side_by_side(
         for slot in range(slots):
             if slot not in going and waiting:
                 going[slot] = waiting.popleft()
-        segments = next_segments(going, size)
+        segments = next_segments(going, size, even=has_states(lm.model))
         lm.work.add(written=sum(bool(going[segment.slot].new) for segment in segments))
         for answer in _continued(read, going, segments):
             if len(answer.new) == most or ends(answer.new):
@@ -115,14 +115,19 @@ def _side_by_side(
         going = {slot: answer for slot, answer in going.items() if answer.pending}
 
 
-def next_segments(going: dict[int, _Answer], size: int) -> list[Segment]:
-    """Returns what the next pass reads: the last token of each answer that is being written, then prompts."""
+def next_segments(going: dict[int, _Answer], size: int, even: bool = False) -> list[Segment]:
+    """Returns what the next pass reads: the last token of each answer that is being written, then prompts.
+
+    Layers with states compute prompts side by side if as many tokens of each are read (`even`).
+    """
     ordered = sorted(going.items())
     segments = [Segment(slot, answer.read, answer.pending) for slot, answer in ordered if len(answer.pending) == 1]
+    prompts = [(slot, answer) for slot, answer in ordered if len(answer.pending) > 1]
     left = size - len(segments)
-    for slot, answer in ordered:
-        if left > 1 and len(answer.pending) > 1:
-            segments.append(Segment(slot, answer.read, answer.pending[:left]))
+    most = min((len(answer.pending) for _, answer in prompts), default=0) if even else left
+    for slot, answer in prompts:
+        if left > 1 and (left >= most or not even or segments == []):
+            segments.append(Segment(slot, answer.read, answer.pending[: min(left, most)]))
             left -= len(segments[-1].tokens)
     return segments
 
@@ -145,21 +150,48 @@ class Reader:
 
     def __init__(self, lm: EngineModel, layout: Layout):
         self._lm, self.layout = lm, layout
-        self._cache = SlotCache(layers(lm.model), layout.size)
+        self._cache = PathCache(lm.model, layout.size)
         self._forward = Forward(lm, self._cache)
+        self._has_states = has_states(lm.model)
 
     def __call__(self, segments: Sequence[Segment], last: Sequence[int]) -> list[int]:
-        """Returns the most probable token after each of the segments whose numbers are asked."""
+        """Returns the most probable token after each of the segments whose numbers are wanted."""
+        if not self._has_states:
+            return self._read(segments, last, ROW)
+        alike: dict[tuple[int, bool], list[int]] = {}
+        for i, segment in enumerate(segments):
+            begins = segment.before == 0 and (segment.slot == SHARED or not self.layout.shared)
+            alike.setdefault((len(segment.tokens), begins), []).append(i)
+        best: dict[int, int] = {}
+        for (length, begins), numbers in alike.items():
+            wanted = [i for i in numbers if i in last]
+            together = [segments[i] for i in numbers]
+            places = torch.tensor([segment.slot for segment in together]) + 1  # of states; the shared one's comes first
+            continued = places * torch.tensor([segment.before > 0 for segment in together])
+            self._cache.load(None if begins else _in_place(continued, places))
+            rows = Rows(len(together), length)
+            best |= zip(wanted, self._read(together, [numbers.index(i) for i in wanted], rows), strict=True)
+            self._cache.store(places, self.layout.slots + 1)
+        return [best[i] for i in last]
+
+    def _read(self, segments: Sequence[Segment], last: Sequence[int], rows: Rows) -> list[int]:
         steps = DecodePass(self.layout, segments)
         tokens, depth, positions = torch.tensor([steps.tokens, steps.depth, steps.cache_index], device=self._lm.device)
-        self._cache.write_at(positions)
+        self._cache.write_at(positions, self.layout.size, rows)
         behind = [*accumulate(len(segment.tokens) for segment in segments)]
-        logits = self._forward(tokens, depth, steps, [behind[i] - 1 for i in last])
+        logits = self._forward(tokens, depth, steps, [behind[i] - 1 for i in last], rows)
         if not last:
             return []
         best = logits.float().argmax(dim=-1)
         check_numbers([unusable(logits.gather(-1, best[:, None]))])  # NaN counts as the largest of all
         return list(best.tolist())
+
+
+def _in_place(continued: Tensor, places: Tensor) -> Places:
+    """Returns the places of states that a pass continues, as a slice if it may change them where they are."""
+    if torch.equal(continued, places) and bool((places.diff() == 1).all()):
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return continued
 
 
 def unusable(logits: Tensor) -> Tensor:

@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from afrieval.models.engine.caches import BufferCache
-from afrieval.models.engine.forward import Forward, layers
+from afrieval.models.engine.branches import branches, followers, halves, height, numbered, side_by_side
+from afrieval.models.engine.caches import PathCache, Rows, has_states
+from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.logits import Table, read
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.padded import CHOICES, passes
@@ -50,20 +51,20 @@ def tokens_in_tree(
     room = lm.max_length + 1
     sequences = [np.array((context + answer)[-room:-1], dtype=np.int32) for _, context, answer in requests]
     tree = build_tree(sequences, [answer for _, _, answer in requests])
-    last = tree.scored[tree.starts[1:] - 1]
-    by_last = np.argsort(last, kind="stable")
+    owner = np.repeat(np.arange(len(requests)), np.diff(tree.starts))
+    left = np.diff(tree.starts)
     table = np.zeros((4 if vocabulary else 2, len(tree.scored)))
-    done = 0
-    for end, entries, part in _packs(lm, tree, packs, vocabulary):
+    compute = _rows if has_states(lm.model) else _packs
+    for entries, part in compute(lm, tree, packs, vocabulary):
         table[:, entries] = part
-        ready = int(np.searchsorted(last, end, sorter=by_last))
-        for i in by_last[done:ready]:
-            yield int(i), table[:, tree.starts[i] : tree.starts[i + 1]]
-        done = ready
+        np.subtract.at(left, owner[entries], 1)
+        for i in np.unique(owner[entries]):
+            if not left[i]:
+                yield int(i), table[:, tree.starts[i] : tree.starts[i + 1]]
 
 
-def _packs(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> Iterator[tuple[int, Ints, Table]]:
-    """Yields the first node behind a pack, the entries of `scored` in it, and what is read of each.
+def _packs(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> Iterator[tuple[Ints, Table]]:
+    """Yields entries of `scored`, and what is read of each, pack by pack.
 
     What a pack leaves in the cache are the ancestors of the next node: whatever comes later sees no others of it. So
     the cache never holds more than the longest sequence and a pack.
@@ -71,7 +72,7 @@ def _packs(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> 
     by_node = np.argsort(tree.scored, kind="stable")
     nodes = np.unique(tree.scored)
     size = packs.size(lm, tree.longest)
-    cache = BufferCache(layers(lm.model), min(tree.longest + size, len(tree.tokens)))
+    cache = PathCache(lm.model, min(tree.longest + size, len(tree.tokens)))
     forward = Forward(lm, cache)
     tokens, depth = (torch.from_numpy(a).to(lm.device) for a in (tree.tokens, tree.depth))
     cached = np.empty(0, dtype=np.int64)
@@ -85,16 +86,62 @@ def _packs(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> 
         first, behind = np.searchsorted(tree.scored, [begin, end], sorter=by_node)
         entries = by_node[first:behind]
         scored_nodes, where = np.unique(tree.scored[entries], return_inverse=True)
+        cache.write_at(slice(len(cached), len(keys)), len(keys))
         logits = partial(forward, tokens[begin:end], depth[begin:end], view, (scored_nodes - begin).tolist())
         result = if_it_fits(partial(_read, lm, logits, tree.answers[entries], where, vocabulary))
         if result is None:
             size = packs.reduce(end - begin, size)
-            cache.crop(len(cached))
             continue
-        yield end, entries, result
+        yield entries, result
         stay = np.flatnonzero(tree.end[keys] > end)
         cache.keep(torch.from_numpy(stay))
         cached, begin = keys[stay], end
+
+
+def _rows(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> Iterator[tuple[Ints, Table]]:
+    """Yields entries of `scored`, and what is read of each, from branches of the tree that are computed side by side.
+
+    What follows some branches comes before their neighbours, so that few states and keys are kept.
+    """
+    size, scored, roots = packs.size(lm, tree.longest), packs.scored(lm), branches(tree)
+    cache = PathCache(lm.model, tree.longest + size * height(roots))
+    forward = Forward(lm, cache)
+    unread = np.bincount(tree.scored, minlength=len(tree.tokens)) > 0
+    no_keys = np.empty((3, 0), dtype=np.int64)
+    levels = [(no_keys, 0, side_by_side(roots, size))]  # numbers, ends and depths of keys; states; what is left to do
+    while levels:
+        before, _, pending = levels[-1]
+        group = pending.pop()
+        nodes = np.concatenate([branch.nodes for branch in group])
+        read, wanted = np.unique(nodes, return_index=True)  # a token that several branches have is read in one of them
+        read, wanted = read[unread[read]], wanted[unread[read]]
+        if len(read) > scored:
+            pending += halves(group, np.sort(wanted)[scored])
+            continue
+        keys = np.concatenate([before, numbered(group, tree.depth[nodes])], axis=1)
+        rows = Rows.of([len(branch.nodes) for branch in group], lm.device)
+        cache.write_at(slice(before.shape[1], keys.shape[1]), keys.shape[1], rows)
+        cache.load(torch.tensor([branch.parent for branch in group]) if before.shape[1] else None)
+        entries = np.flatnonzero(np.isin(tree.scored, read))
+        entries = entries[np.argsort(tree.scored[entries], kind="stable")]
+        tokens, depth = (torch.from_numpy(a[nodes]).to(lm.device) for a in (tree.tokens, tree.depth))
+        logits = partial(
+            forward, tokens, depth, VisibleKeys(keys[0], keys[1], keys[2], before.shape[1]), wanted.tolist(), rows
+        )
+        where = np.searchsorted(read, tree.scored[entries])
+        result = if_it_fits(partial(_read, lm, logits, tree.answers[entries], where, vocabulary))
+        if result is None:
+            size = packs.reduce(len(nodes), size)
+            pending += side_by_side(group, size)
+            continue
+        unread[read] = False
+        yield entries, result
+        if not pending:
+            levels.pop()
+        if group[0].children:
+            first = levels[-1][1] if levels else 0
+            cache.store(torch.arange(first, first + len(group)), first + len(group))
+            levels.append((keys, first + len(group), side_by_side(followers(group, first), size)))
 
 
 def _read(lm: EngineModel, logits: Callable[[], Tensor], answers: Ints, where: Ints, vocabulary: bool) -> Table:

@@ -16,9 +16,9 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from afrieval.models.engine.caches import BufferCache, Layout, Segment, SlotCache, cache_name
+from afrieval.models.engine.caches import ROW, Layout, PathCache, Rows, Segment, cache_name, has_states
 from afrieval.models.engine.decode_attention import DecodePass
-from afrieval.models.engine.forward import Forward, inference, layers
+from afrieval.models.engine.forward import Forward, inference
 from afrieval.models.engine.logits import on_device
 from afrieval.models.engine.padded import passes
 from afrieval.models.engine.requests import EngineModel, TokenRequest
@@ -26,6 +26,7 @@ from afrieval.models.engine.tree_attention import VisibleKeys
 
 P = ParamSpec("P")
 Bytes = dict[torch.device, int]
+SHORT = 16  # tokens of a short sequence
 torch_log = logging.getLogger("torch._subclasses.fake_tensor")
 
 
@@ -118,11 +119,13 @@ def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, 
         branch: tokens of the pack that follow each other, such as a question.
         vocabulary: whether mean and variance over the vocabulary are wanted too.
     """
-    view, cache = _view(room, pack, branch), BufferCache(layers(lm.model), room)
-    for layer in cache.layers:
-        layer.length = view.cached
+    view, cache, rows = _view(room, pack, branch), PathCache(lm.model, room), ROW
+    if has_states(lm.model):  # short ones take the most, since each has its states
+        rows = Rows(pack // SHORT, SHORT) if pack % SHORT == 0 else Rows(1, pack)
+        cache.load(None)
+    cache.write_at(slice(view.cached, room), room, rows)
     tokens, positions = torch.zeros(pack, dtype=torch.long), torch.from_numpy(view.depth[view.cached :])
-    logits = Forward(lm, cache)(tokens.to(lm.device), positions.to(lm.device), view, [*range(scored)])
+    logits = Forward(lm, cache)(tokens.to(lm.device), positions.to(lm.device), view, [*range(scored)], rows)
     on_device(lm, logits, np.zeros(scored, dtype=np.int64), np.arange(scored), vocabulary)
 
 
@@ -174,9 +177,10 @@ def slots_bytes(lm: EngineModel, shared: int, slots: int, room: int, pack: int) 
     layout, n = Layout(shared, slots, room), min(room, max(1, pack // slots))
     steps = DecodePass(layout, [Segment(i, room - n, [0] * n) for i in range(slots)])
     tokens, depth, positions = torch.tensor([steps.tokens, steps.depth, steps.cache_index], device=lm.device)
-    cache = SlotCache(layers(lm.model), layout.size)
-    cache.write_at(positions)
-    Forward(lm, cache)(tokens, depth, steps, [*range(n - 1, slots * n, n)]).float()
+    cache, rows = PathCache(lm.model, layout.size), Rows(slots, n) if has_states(lm.model) else ROW
+    cache.write_at(positions, layout.size, rows)
+    Forward(lm, cache)(tokens, depth, steps, [*range(n - 1, slots * n, n)], rows).float()
+    cache.store(slice(0, slots), slots + 1)
 
 
 @measured

@@ -8,6 +8,7 @@ from functools import partial
 import psutil
 import torch
 
+from afrieval.models.engine.caches import has_states
 from afrieval.models.engine.memory_estimate import Bytes, batch_bytes, generated_bytes, pack_bytes, slots_bytes
 from afrieval.models.engine.padded import CHOICES
 from afrieval.models.engine.requests import EngineModel, too_small
@@ -127,6 +128,8 @@ def at_most(lm: EngineModel, longest: int, pack: int, seen: int | None = None) -
 
     Each token sees `seen` others, or all.
     """
+    if has_states(lm.model):
+        return math.inf  # nothing in their settings says how large states are
     heads = getattr(lm.model.config.get_text_config(decoder=True), "num_attention_heads", math.inf)
     widths = sum(weight.numel() // max(1, min(weight.shape)) for weight in lm.model.parameters() if weight.dim() > 1)
     tokens = longest + pack if lm.backend == "causal" else 2 * CHOICES * pack

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from transformers.generation import GenerationConfig
 
-from afrieval.models.engine.caches import cache_name
+from afrieval.models.engine.caches import cache_name, has_states
 from afrieval.models.engine.forward import FULL, SLIDING, inference, windows
 from afrieval.models.engine.generation import answers
 from afrieval.models.engine.likelihood import encoder_decoder_loglikelihoods, loglikelihoods
@@ -65,6 +65,8 @@ def _decoder_obstacle(inner: Any, attention: str) -> str | None:
         return "has layers with windows of several sizes"
     if strange := windows(inner).keys() - {FULL, SLIDING}:
         return f"has layers of another kind: {', '.join(sorted(strange))}"
+    if attention == "masks" and has_states(inner):
+        return "has layers with states, which take no masks of ours"
     if "local" in (getattr(config, "attention_layers", None) or ()):
         return "has layers that look back by their own rule"
     if attention == "masks" and config._attn_implementation not in ("sdpa", "eager"):

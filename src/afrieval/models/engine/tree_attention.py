@@ -24,7 +24,7 @@ class VisibleKeys:
     """Which keys the tokens of a pack see: their own and the keys of their ancestors in the tree.
 
     Attributes:
-        node: of each key, increasing; the last ones belong to the pack and follow each other.
+        node: of each key; the last ones belong to the pack.
         end: of each key, the first node behind its descendants.
         depth: of each key, the position of its token.
         cached: how many keys there are before the pack.
@@ -61,7 +61,7 @@ class VisibleKeys:
     def seen(self, queries: slice, window: int) -> tuple[Bools, Bools]:
         """Returns of each key whether all of some consecutive tokens of the pack see it, and whether any may."""
         rows = slice(self.cached + queries.start, self.cached + queries.stop)
-        first, last = self.node[rows][[0, -1]]
+        first, last = self.node[rows].min(), self.node[rows].max()
         by_all, by_any = (self.node <= first) & (last < self.end), (self.node <= last) & (first < self.end)
         if window:
             by_all &= self.depth[rows].max() - self.depth < window
@@ -78,8 +78,8 @@ def tiles(view: VisibleKeys, window: int, dtype: torch.dtype, device: torch.devi
     depth = view.depth[view.cached :]
     for queries in _blocks(depth, BLOCK.get(device.type, BLOCK["cpu"])):
         by_all, by_any = view.seen(queries, window)
-        if _is_chain(depth[queries], window):
-            new_keys = slice(view.cached + queries.start, view.cached + queries.stop)
+        new_keys = slice(view.cached + queries.start, view.cached + queries.stop)
+        if _is_chain(view.node[new_keys], depth[queries], window):
             tiles_of_pack.append(Tile(queries, new_keys, causal=True))
             by_any[new_keys] = False
         for seen in _joined(_runs(by_any & ~common), common):
@@ -136,10 +136,10 @@ def _blocks(depth: Ints, size: int) -> Iterator[slice]:
         begin = end
 
 
-def _is_chain(depth: Ints, window: int) -> bool:
+def _is_chain(node: Ints, depth: Ints, window: int) -> bool:
     """Returns whether each token of a block sees all before it in the block, and none behind it."""
-    n = len(depth)
-    return int(depth[-1] - depth[0]) == n - 1 and bool((np.diff(depth) == 1).all()) and (not window or n <= window)
+    follows = bool((np.diff(node) == 1).all() and (np.diff(depth) == 1).all())
+    return follows and (not window or len(depth) <= window)
 
 
 def _runs(chosen: Bools) -> list[slice]:

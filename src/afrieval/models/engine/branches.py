@@ -1,0 +1,145 @@
+"""Plans which sequences of a tree are computed side by side by models with states, which no mask keeps apart.
+
+Layers with states compute whole sequences, each after the state at its fork. So the tree is cut into branches; where
+several begin at states that are kept, those of a length are computed side by side.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from afrieval.models.engine.tree import Ints, TokenTree
+
+SAVED = 32  # tokens that a fork has to save, to be worth a pass of its own
+UNEVEN = 16  # sequences of a length differ by at most this part of it
+PADDING = 8  # tokens by which sequences that nothing follows may differ, or a quarter of the longest
+
+
+@dataclass
+class Branch:
+    """Tokens that follow each other, and what follows them.
+
+    Attributes:
+        nodes: numbers of the tokens in the tree; some tokens are computed in several branches.
+        first: number of the first token among all branches' tokens, which are numbered depth first.
+        end: the number behind those of all descendants.
+        children: branches that follow the last token.
+        parent: place of the state that it continues.
+    """
+
+    nodes: Ints
+    first: int = 0
+    end: int = 0
+    children: list["Branch"] = field(default_factory=list)
+    parent: int = 0
+
+    def cut(self, length: int) -> "Branch":
+        """Returns the first tokens of the branch; those behind them are computed in each of its children, or in one."""
+        rest = self.nodes[length:]
+        if not len(rest):
+            return self
+        if len(self.children) < 2:
+            children = [Branch(rest, self.first + length, self.end, self.children)]
+        else:
+            children = [
+                Branch(np.concatenate([rest, child.nodes]), child.first - len(rest), child.end, child.children)
+                for child in self.children
+            ]
+        return Branch(self.nodes[:length], self.first, self.end, children, self.parent)
+
+
+def branches(tree: TokenTree) -> list[Branch]:
+    """Returns the branches that begin at the roots of a tree; forks that save little are left out."""
+    starts = [0, *(np.flatnonzero(np.diff(tree.end)) + 1).tolist()]  # an only child ends where its parent does
+    root = Branch(np.empty(0, dtype=np.int64))
+    path = [(len(tree.tokens), root)]
+    family: list[tuple[Branch, Branch]] = []
+    for begin, stop in zip(starts, [*starts[1:], len(tree.tokens)], strict=True):
+        while path[-1][0] <= begin:
+            path.pop()
+        parent, branch = path[-1][1], Branch(np.arange(begin, stop))
+        parent.children.append(branch)
+        family.append((parent, branch))
+        path.append((int(tree.end[begin]), branch))
+    for parent, branch in reversed(family):
+        children = branch.children
+        if children and len(branch.nodes) * (len(children) - 1) < SAVED:
+            for child in children:
+                child.nodes = np.concatenate([branch.nodes, child.nodes])
+            position = next(i for i, child in enumerate(parent.children) if child is branch)
+            parent.children[position : position + 1] = children
+    _number(root)
+    return root.children
+
+
+def _number(root: Branch) -> None:
+    """Numbers tokens; before those of each branch there is room for what `cut` moves there."""
+    number, path = 0, [iter([root])]
+    open_branches: list[Branch] = []
+    while path:
+        branch = next(path[-1], None)
+        if branch is None:
+            path.pop()
+            if open_branches:
+                open_branches.pop().end = number
+            continue
+        branch.first = number + (len(open_branches[-1].nodes) if open_branches else 0)
+        number = branch.first + len(branch.nodes)
+        open_branches.append(branch)
+        path.append(iter(branch.children))
+
+
+def side_by_side(pending: Iterable[Branch], size: int) -> list[list[Branch]]:
+    """Returns branches in groups of at most `size` tokens, padding included, or of one branch; the last ones lead on.
+
+    Branches that others follow are cut to the same length, since padding would change their states.
+    """
+    fitting = sorted((branch.cut(size) for branch in pending), key=lambda branch: (len(branch.nodes), branch.first))
+    inner = [branch for branch in fitting if branch.children]
+    groups: list[list[Branch]] = []
+    for branch in inner:
+        shortest = len(groups[-1][0].nodes) if groups else 0
+        if groups and (len(groups[-1]) + 1) * shortest <= size and len(branch.nodes) - shortest <= shortest // UNEVEN:
+            groups[-1].append(branch.cut(shortest))
+        else:
+            groups.append([branch])
+    groups.reverse()
+    last = len(groups)
+    for branch in reversed([branch for branch in fitting if not branch.children]):
+        longest = len(groups[-1][0].nodes) if len(groups) > last else 0
+        allowed = max(PADDING, longest // 4)
+        if len(groups) > last and (len(groups[-1]) + 1) * longest <= size and longest - len(branch.nodes) <= allowed:
+            groups[-1].append(branch)
+        else:
+            groups.append([branch])
+    return groups
+
+
+def halves(group: list[Branch], length: int) -> list[list[Branch]]:
+    """Returns two groups instead of one, or a single branch cut to a length."""
+    middle = len(group) // 2
+    return [group[:middle], group[middle:]] if middle else [[group[0].cut(length)]]
+
+
+def followers(group: list[Branch], first: int) -> list[Branch]:
+    """Returns the children of branches whose states were stored, those of the first branch at place `first`."""
+    for i, branch in enumerate(group):
+        for child in branch.children:
+            child.parent = first + i
+    return [child for branch in group for child in branch.children]
+
+
+def numbered(group: list[Branch], depth: Ints) -> Ints:
+    """Returns the numbers, ends and depths of a group's tokens, [3, tokens]; see `VisibleKeys`."""
+    numbers = [branch.first + np.arange(len(branch.nodes)) for branch in group]
+    ends = [np.full(len(branch.nodes), branch.end) for branch in group]
+    return np.stack([np.concatenate(numbers), np.concatenate(ends), depth])
+
+
+def height(roots: list[Branch]) -> int:
+    """Returns how many branches follow each other at most."""
+    n, level = 0, roots
+    while level:
+        n, level = n + 1, [child for branch in level for child in branch.children]
+    return n
