@@ -14,6 +14,8 @@ SLIDES = {**GROUPED, "head_dim": 8, "sliding_window": WINDOW}
 PER_LAYER = {"vocab_size_per_layer_input": 259, "hidden_size_per_layer_input": 8}
 SHARED = {"intermediate_size": [48] * 4, "activation_sparsity_pattern": [0.0] * 4, "num_kv_shared_layers": 2}
 LOCAL = {"attention_types": [[["global", "local"], 1]], "window_size": WINDOW}
+DELTA = {f"linear_{name}": 4 for name in ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim")}
+MAMBA = {"mamba_n_heads": 4, "mamba_d_head": "auto", "mamba_d_state": 8, "mamba_n_groups": 1, "mamba_chunk_size": 8}
 DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": ("Llama", GROUPED),
     "mistral": ("Mistral", {**GROUPED, "sliding_window": WINDOW}),
@@ -28,13 +30,21 @@ DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
     "opt": ("OPT", {**COMMON, "ffn_dim": 48, "word_embed_proj_dim": 32}),
     "xglm": ("XGLM", {"d_model": 32, "ffn_dim": 48, "num_layers": 2, "attention_heads": 4}),
     "falcon": ("Falcon", COMMON),
+    "lfm2": ("Lfm2", {**GROUPED, "layer_types": ["conv", "full_attention"]}),
+    "qwen3_5": (
+        "Qwen3_5Text",
+        {**GROUPED, "head_dim": 8, "layer_types": ["linear_attention", "full_attention"], **DELTA},
+    ),
+    "granite-hybrid": ("GraniteMoeHybrid", {**GROUPED, "layer_types": ["mamba", "attention"], **MAMBA}),
+    "falcon-h1": ("FalconH1", {**GROUPED, "head_dim": 8, "mamba_d_ssm": 64, **MAMBA}),
     "falcon-alibi": ("Falcon", {**COMMON, "alibi": True}),
     "bloom": ("Bloom", {"hidden_size": 32, "n_layer": 2, "n_head": 4}),
     "gptneo": ("GPTNeo", {"hidden_size": 32, "num_layers": 2, "num_heads": 4, **LOCAL}),
 }
 OLD = ["xglm", "falcon"]  # whose code calls no attention but its own
 # Those that ask something of their own of the engine; `make test-models` has every class.
-DIFFERENT = ["llama", "mistral", "gemma2", "gemma3", "gemma3n", "gemma4", "gpt2", "opt", *OLD]
+WITH_STATES = ["lfm2", "qwen3_5", "granite-hybrid", "falcon-h1"]
+DIFFERENT = ["llama", "mistral", "gemma2", "gemma3", "gemma3n", "gemma4", "gpt2", "opt", *OLD, *WITH_STATES]
 ENCODER_DECODERS = {"T5": 1.5, "MT5": 1.0}  # and how large their weights are: rounding errors grow with them
 
 

@@ -10,10 +10,15 @@ from hypothesis import strategies as st
 from tests.models.engine.asked import named, tokens, tree
 from tests.models.shapes import decoder, loaded
 
-from afrieval.models.engine.caches import BufferCache, BufferLayer
+from afrieval.models.engine.caches import KeyLayer, PathCache, Rows, StateLayer
 from afrieval.models.engine.tree import build_tree
 
 LAYERS, ROOM = 3, 20
+CPU = torch.device("cpu")
+
+
+def empty(room: int) -> PathCache:
+    return PathCache(decoder("llama", num_hidden_layers=LAYERS), room)
 
 
 def states(begin: int, n: int, layer: int) -> torch.Tensor:
@@ -22,14 +27,15 @@ def states(begin: int, n: int, layer: int) -> torch.Tensor:
     return one.repeat(1, 2, 1, 4) + 1000 * layer + 100_000 * torch.arange(2.0)[None, :, None, None]
 
 
-def update(cache: BufferCache, begin: int, n: int, layers: int = LAYERS) -> list[tuple[torch.Tensor, torch.Tensor]]:
+def update(cache: PathCache, before: int, begin: int, n: int, layers: int = LAYERS) -> list[Any]:
+    cache.write_at(slice(before, before + n), before + n)
     return [cache.update(states(begin, n, i), -states(begin, n, i), i) for i in range(layers)]
 
 
-def held(cache: BufferCache, layer: int) -> list[int]:
-    """Returns the tokens that a layer holds, told by their keys; values and heads are checked against them."""
-    there: Any = cache.layers[layer]
-    keys, values = there.keys[:, :, : there.length], there.values[:, :, : there.length]
+def held(cache: PathCache, layer: int, length: int) -> list[int]:
+    """Returns the tokens that a layer holds, by their keys; values and heads are checked against them."""
+    buffers: Any = cache.layers[layer]
+    keys, values = buffers.keys[:, :, :length], buffers.values[:, :, :length]
     assert torch.equal(keys, -values) and torch.equal(keys[0, 0] + 100_000, keys[0, 1])
     return [int(k) - 1000 * layer for k in keys[0, 0, :, 0]]
 
@@ -37,30 +43,62 @@ def held(cache: BufferCache, layer: int) -> list[int]:
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 2**20), st.booleans()), min_size=1, max_size=12))
 def test_it_holds_what_a_list_would(steps: list[tuple[int, int, bool]]) -> None:
-    cache, expected, new = BufferCache(LAYERS, ROOM), list[int](), 0
+    cache, expected, new = empty(ROOM), list[int](), 0
     for n, choice, breaks_off in steps:
         if len(expected) + n > ROOM:
             break
-        before, got = len(expected), update(cache, new, n, 1 if breaks_off else LAYERS)
-        assert got[0][0].shape[2] == before + n == cache.get_seq_length()
-        if breaks_off:
-            cache.crop(before)
-        else:
+        before = len(expected)
+        keys = update(cache, before, new, n, 1 if breaks_off else LAYERS)[0][0]
+        assert keys.shape[2] == before + n == cache.get_seq_length()
+        if not breaks_off:
             expected += range(new, new + n)
             stay = [i for i in range(len(expected)) if choice >> i & 1]
             cache.keep(torch.tensor(stay, dtype=torch.long))
             expected = [expected[i] for i in stay]
         new += n
-        assert cache.get_seq_length() == len(expected)
         if any(layer.is_initialized for layer in cache.layers[1:]):
-            assert [held(cache, i) for i in range(LAYERS)] == [expected] * LAYERS
+            assert [held(cache, i, len(expected)) for i in range(LAYERS)] == [expected] * LAYERS
 
 
 def test_a_full_cache_takes_no_more() -> None:
-    cache = BufferCache(LAYERS, 4)
-    update(cache, 0, 3)
+    cache = empty(4)
+    update(cache, 0, 0, 3)
     with pytest.raises(RuntimeError):
-        update(cache, 3, 2)
+        update(cache, 3, 3, 2)
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=5))
+def test_tokens_in_rows_are_joined_and_split(lengths: list[int]) -> None:
+    rows = Rows.of(lengths, CPU)
+    longest, n = max(2, *lengths), sum(lengths)
+    padded = torch.zeros(len(lengths), 2, longest, 3)
+    tokens = torch.arange(1.0, 6.0 * n + 1).reshape(n, 2, 3)
+    for i, length in enumerate(lengths):
+        padded[i, :, :length] = tokens[sum(lengths[:i]) :][:length].transpose(0, 1)
+    assert torch.equal(rows.joined(padded), tokens.transpose(0, 1)[None])
+    assert torch.equal(rows.split(rows.joined(padded)), padded)
+    flat = padded.transpose(1, 2).flatten(0, 1)
+    assert torch.equal(flat[rows.numbers([*range(n)])], tokens)
+
+
+def test_states_are_continued_from_where_they_were_stored() -> None:
+    layer = StateLayer()
+    layer.load(None)
+    layer.update_conv_state(torch.ones(2, 3, 4))
+    layer.update_recurrent_state(torch.tensor([[1.0], [2.0]]))
+    layer.store(torch.tensor([4, 1]), 5)
+    layer.load(torch.tensor([1, 4, 1]))
+    assert layer.recurrent_states[0].flatten().tolist() == [2, 1, 2]
+    layer.update_recurrent_state(torch.tensor([[5.0], [6.0], [7.0]]))
+    layer.load(slice(1, 2))
+    assert layer.recurrent_states[0].tolist() == [[2]], "a copy has changed, which was not stored"
+    layer.update_recurrent_state(torch.tensor([[9.0]]))
+    layer.store(slice(1, 2), 5)
+    layer.load(torch.tensor([1, 4]))
+    assert layer.recurrent_states[0].flatten().tolist() == [9, 1]
+    assert layer.has_previous_state == {0: True}
+    layer.load(None)
+    assert layer.has_previous_state == {0: False} and layer.recurrent_states == {0: None}
 
 
 def large_requests() -> list[Any]:
@@ -72,20 +110,19 @@ def large_requests() -> list[Any]:
 
 
 def test_the_room_is_the_longest_sequence_and_a_pack(monkeypatch: pytest.MonkeyPatch) -> None:
-    caches, lengths, update = list[BufferCache](), list[int](), BufferLayer.update
-    make, pack = BufferCache.__init__, 16
+    caches, lengths, update = list[PathCache](), list[int](), KeyLayer.update
+    create, pack = PathCache.__init__, 16
 
-    def init(self: BufferCache, layers: int, room: int) -> None:
+    def init(self: PathCache, model: Any, room: int) -> None:
         caches.append(self)
-        make(self, layers, room)
+        create(self, model, room)
 
-    def noted(self: BufferLayer, *args: Any, **kwargs: Any) -> Any:
-        got = update(self, *args, **kwargs)
-        lengths.append(self.length)
-        return got
+    def noted(self: KeyLayer, *args: Any, **kwargs: Any) -> Any:
+        lengths.append(self.visible)
+        return update(self, *args, **kwargs)
 
-    monkeypatch.setattr(BufferCache, "__init__", init)
-    monkeypatch.setattr(BufferLayer, "update", noted)
+    monkeypatch.setattr(PathCache, "__init__", init)
+    monkeypatch.setattr(KeyLayer, "update", noted)
     requests = large_requests()
     planted = build_tree([(c + a)[:-1] for _, c, a in requests], [a for *_, a in requests])
     tree(loaded(decoder("llama")), requests, pack)

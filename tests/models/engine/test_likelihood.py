@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.models.classes import tiny
 from tests.models.engine.asked import (
     Answers,
     Request,
@@ -19,10 +20,20 @@ from tests.models.engine.asked import (
     tree,
     verdicts,
 )
-from tests.models.shapes import DIFFERENT, ENCODER_DECODERS, OLD, WINDOW, decoder, encoder_decoder, loaded
+from tests.models.shapes import (
+    DIFFERENT,
+    ENCODER_DECODERS,
+    OLD,
+    WINDOW,
+    WITH_STATES,
+    decoder,
+    encoder_decoder,
+    loaded,
+)
 from transformers import AttentionInterface
 
 from afrieval._util.errors import UserError
+from afrieval.models.engine.caches import PathCache
 from afrieval.models.engine.forward import Forward, windows
 from afrieval.models.engine.tree import build_tree
 
@@ -91,6 +102,23 @@ def test_a_window_off_by_one_would_be_seen(change: int, monkeypatch: pytest.Monk
     monkeypatch.setattr("afrieval.models.engine.forward.windows", wrong)
     assert max(windows(lm.model).values()) == WINDOW
     assert distance(plain(lm, requests), tree(lm, requests, 16)) > CLEAR
+
+
+@pytest.mark.parametrize("name", WITH_STATES)
+def test_a_state_of_another_branch_would_be_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = PathCache.load
+    lm, requests = loaded(decoder(name), 16), shared_requests()
+    expected = plain(lm, requests)
+    monkeypatch.setattr(PathCache, "load", lambda cache, places: load(cache, None if places is None else places * 0))
+    assert distance(expected, tree(lm, requests, 16)) > CLEAR
+
+
+def test_a_model_that_cannot_continue_a_state_is_scored_plainly(caplog: pytest.LogCaptureFixture) -> None:
+    lm = loaded(tiny.model("JambaForCausalLM", tiny.config("jamba")))
+    lm.choose_engine("auto")
+    assert lm.engine == "plain"
+    (record,) = [r for r in caplog.records if r.name == "afrieval"]
+    assert "cannot continue its states by several tokens in transformers" in record.message
 
 
 def test_a_model_that_cannot_is_scored_plainly(caplog: pytest.LogCaptureFixture) -> None:

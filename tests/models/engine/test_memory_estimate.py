@@ -14,8 +14,8 @@ from torch.profiler import ProfilerActivity, profile
 from transformers import MixtralConfig, MixtralForCausalLM
 
 from afrieval.models.engine import likelihood
-from afrieval.models.engine.caches import BufferCache
-from afrieval.models.engine.forward import Forward, layers
+from afrieval.models.engine.caches import PathCache
+from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.likelihood import tokens_in_tree
 from afrieval.models.engine.memory_estimate import (
     LiveBytes,
@@ -108,6 +108,11 @@ def test_of_other_shapes(changed: dict[str, Any], requests: list[Request], pack:
 
 def test_of_other_numbers() -> None:
     check(loaded(larger("llama").to(torch.bfloat16), max_length=2048), FEW_SHOT, 192)
+
+
+@pytest.mark.parametrize("name", ["lfm2", "qwen3_5", "falcon-h1"])
+def test_of_states_that_many_short_sequences_continue(name: str) -> None:
+    check(loaded(larger(name), max_length=2048), SHORT, 256)
 
 
 def test_of_experts() -> None:
@@ -226,7 +231,8 @@ def test_nothing_but_the_cache_grows_with_it(name: str) -> None:
 
 def tree_cache(lm: Any) -> Any:
     """Returns a cache that has been used."""
-    cache = BufferCache(layers(lm.model), 10)
+    cache = PathCache(lm.model, 10)
+    cache.write_at(slice(4), 4)
     view = VisibleKeys(np.arange(4), np.full(4, 4), np.arange(4), 0)
     Forward(lm, cache)(torch.zeros(4, dtype=torch.long), torch.arange(4), view, [3])
     return cache

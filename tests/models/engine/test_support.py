@@ -15,7 +15,7 @@ from tests.models.shapes import decoder, encoder_decoder, loaded
 
 from afrieval._util.errors import UserError
 from afrieval.models.engine import likelihood
-from afrieval.models.engine.caches import SlotCache
+from afrieval.models.engine.caches import PathCache
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.support import NEEDED, generation_obstacle, obstacle, padding_obstacle, probes
 from afrieval.models.engine.tree import Ints
@@ -141,7 +141,7 @@ def test_settings_of_a_model_that_are_left_to_the_harness(setting: dict[str, Any
     assert generation_obstacle(model, {"do_sample": False}) == left
 
 
-write_at = SlotCache.write_at
+write_at = PathCache.write_at
 Change = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -202,7 +202,10 @@ def test_encoder_decoders_are_tried_as_well(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_engine_that_writes_otherwise_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SlotCache, "write_at", lambda cache, at: write_at(cache, at % 5))
+    def wrong(cache: PathCache, places: Any, *args: Any) -> None:
+        write_at(cache, places if isinstance(places, slice) else places % 5, *args)
+
+    monkeypatch.setattr(PathCache, "write_at", wrong)
     with pytest.raises(UserError, match=r"writes tokens whose logits are \d+\.\d{4} below the highest"):
         loaded(decoder("llama")).choose_engine("tree")
 

@@ -4,7 +4,7 @@ Layers with states compute whole sequences, each after the state at its fork. So
 several begin at states that are kept, those of a length are computed side by side.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +13,7 @@ from afrieval.models.engine.tree import Ints, TokenTree
 
 SAVED = 32  # tokens that a fork has to save, to be worth a pass of its own
 UNEVEN = 16  # sequences of a length differ by at most this part of it
+SHORT = 8  # tokens that a sequence counts for at least: states take memory whatever its length
 PADDING = 8  # tokens by which sequences that nothing follows may differ, or a quarter of the longest
 
 
@@ -34,14 +35,18 @@ class Branch:
     children: list["Branch"] = field(default_factory=list)
     parent: int = 0
 
-    def cut(self, length: int) -> "Branch":
-        """Returns the first tokens of the branch; those behind them are computed in each of its children, or in one."""
+    def cut(self, length: int, again: bool = False) -> "Branch":
+        """Returns the first tokens of the branch; the others follow in a child, or in all its children (`again`).
+
+        Some models compute single tokens in another way, that of writing (Zamba 2): none is left alone.
+        """
+        if not again and len(self.nodes) == length + 1:
+            length = max(2, length - 1)
         rest = self.nodes[length:]
         if not len(rest):
             return self
-        if len(self.children) < 2:
-            children = [Branch(rest, self.first + length, self.end, self.children)]
-        else:
+        children = [Branch(rest, self.first + length, self.end, self.children)]
+        if again:
             children = [
                 Branch(np.concatenate([rest, child.nodes]), child.first - len(rest), child.end, child.children)
                 for child in self.children
@@ -64,7 +69,7 @@ def branches(tree: TokenTree) -> list[Branch]:
         path.append((int(tree.end[begin]), branch))
     for parent, branch in reversed(family):
         children = branch.children
-        if children and len(branch.nodes) * (len(children) - 1) < SAVED:
+        if children and (len(branch.nodes) < 2 or len(branch.nodes) * (len(children) - 1) < SAVED):
             for child in children:
                 child.nodes = np.concatenate([branch.nodes, child.nodes])
             position = next(i for i, child in enumerate(parent.children) if child is branch)
@@ -91,25 +96,25 @@ def _number(root: Branch) -> None:
 
 
 def side_by_side(pending: Iterable[Branch], size: int) -> list[list[Branch]]:
-    """Returns branches in groups of at most `size` tokens, padding included, or of one branch; the last ones lead on.
+    """Returns branches in groups of at most `size` tokens, padding included, or of one branch.
+
+    Those that lead on come first; the last ones are computed first.
 
     Branches that others follow are cut to the same length, since padding would change their states.
     """
     fitting = sorted((branch.cut(size) for branch in pending), key=lambda branch: (len(branch.nodes), branch.first))
-    inner = [branch for branch in fitting if branch.children]
+    parents = _groups((b for b in fitting if b.children), size, lambda first, length: length - first <= first // UNEVEN)
+    leaves = (b for b in reversed(fitting) if not b.children)
+    even = [[branch.cut(len(group[0].nodes), again=True) for branch in group] for group in reversed(parents)]
+    return even + _groups(leaves, size, lambda first, length: first - length <= max(PADDING, first // 4))
+
+
+def _groups(ordered: Iterable[Branch], size: int, near: Callable[[int, int], bool]) -> list[list[Branch]]:
+    """Returns branches in groups of lengths that are near the first one's."""
     groups: list[list[Branch]] = []
-    for branch in inner:
-        shortest = len(groups[-1][0].nodes) if groups else 0
-        if groups and (len(groups[-1]) + 1) * shortest <= size and len(branch.nodes) - shortest <= shortest // UNEVEN:
-            groups[-1].append(branch.cut(shortest))
-        else:
-            groups.append([branch])
-    groups.reverse()
-    last = len(groups)
-    for branch in reversed([branch for branch in fitting if not branch.children]):
-        longest = len(groups[-1][0].nodes) if len(groups) > last else 0
-        allowed = max(PADDING, longest // 4)
-        if len(groups) > last and (len(groups[-1]) + 1) * longest <= size and longest - len(branch.nodes) <= allowed:
+    for branch in ordered:
+        first = len(groups[-1][0].nodes) if groups else 0
+        if groups and (len(groups[-1]) + 1) * max(first, SHORT) <= size and near(first, len(branch.nodes)):
             groups[-1].append(branch)
         else:
             groups.append([branch])
@@ -119,7 +124,7 @@ def side_by_side(pending: Iterable[Branch], size: int) -> list[list[Branch]]:
 def halves(group: list[Branch], length: int) -> list[list[Branch]]:
     """Returns two groups instead of one, or a single branch cut to a length."""
     middle = len(group) // 2
-    return [group[:middle], group[middle:]] if middle else [[group[0].cut(length)]]
+    return [group[:middle], group[middle:]] if middle else [[group[0].cut(max(2, length))]]
 
 
 def followers(group: list[Branch], first: int) -> list[Branch]:

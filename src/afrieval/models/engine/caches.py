@@ -49,8 +49,8 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, lengths: Sequence[int], device: torch.device) -> "Rows":
-        """Returns the rows of sequences of some lengths."""
-        longest = max(lengths)
+        """Returns the rows of sequences of some lengths, of two tokens at least: see `Branch.cut`."""
+        longest = max(2, *lengths)
         if min(lengths) == longest:
             return cls(len(lengths), longest)
         steps = [i * longest + np.arange(length) for i, length in enumerate(lengths)]
@@ -153,7 +153,7 @@ class StateLayer(LinearAttentionLayer):
                 stored = None if places is None else self.stored.get((kind, i))
                 getattr(self, f"{kind}_states")[i] = None if stored is None else stored[_there(places, stored)]
                 getattr(self, f"is_{kind}_states_initialized")[i] = stored is not None
-        self.has_previous_state = dict.fromkeys(self.has_previous_state, places is not None)
+        self.has_previous_state = dict.fromkeys(range(self.number_of_states), places is not None)
 
     def store(self, places: Places, room: int) -> None:
         """Stores what a pass has left, with room for so many."""

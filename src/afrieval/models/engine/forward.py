@@ -16,6 +16,7 @@ from afrieval.models.engine.requests import EngineModel
 FULL, SLIDING = "full_attention", "sliding_attention"
 HYBRID = {"hybrid": FULL, "hybrid_sliding": SLIDING}  # layers with attention and a state
 OTHERS = ("linear_attention", "conv", "moe", "mlp")  # those without attention
+CHUNK = 32  # tokens that layers with states compute at a time on a CPU, short sequences padded to as many
 
 
 class Visibility(Protocol):
@@ -58,6 +59,8 @@ class Forward:
         # on a CPU, sdpa would turn a boolean mask into numbers again in every layer
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
         self._has_states = has_states(lm.model)
+        chunked = lm.model.modules() if self._has_states and lm.device.type == "cpu" else ()
+        self._chunked = {layer: CHUNK for layer in chunked if getattr(layer, "chunk_size", 0) > CHUNK}
 
     def __call__(self, tokens: Tensor, depth: Tensor, seen: Visibility, wanted: list[int], rows: Rows = ROW) -> Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
@@ -78,7 +81,8 @@ class Forward:
             masks = [seen.whole(window, tokens.device) for window in back]
             return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], wanted, rows)
         stand_ins = [placeholder(i, self._lm.model.dtype, tokens.device) for i in range(len(back))]
-        with attention_by(self._config, partial(_attention, cached(seen.parts), back, rows)):
+        computed = partial(_attention, cached(seen.parts), back, rows)
+        with attention_by(self._config, computed), _in_chunks(self._chunked):
             return self._run(tokens, depth, stand_ins, wanted, rows)
 
     def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], wanted: list[int], rows: Rows) -> Tensor:
@@ -135,6 +139,19 @@ def _attention(
     return rows.split(output).transpose(
         1, 2
     ).contiguous(), None  # as transformers' own do; some models take views of it
+
+
+@contextmanager
+def _in_chunks(sizes: dict[Any, int]) -> Iterator[None]:
+    """Makes some layers compute so many tokens at a time, which changes nothing else."""
+    before = {layer: layer.chunk_size for layer in sizes}
+    try:
+        for layer, size in sizes.items():
+            layer.chunk_size = size
+        yield
+    finally:
+        for layer, size in before.items():
+            layer.chunk_size = size
 
 
 @contextmanager

@@ -94,19 +94,22 @@ def _fewer(lm: EngineModel, packs: Packs, slots: int, longest: int) -> int:
 def _side_by_side(
     lm: EngineModel, prompts: dict[int, list[int]], most: int, ends: Ends, packs: Packs, slots: int
 ) -> Iterator[tuple[int, list[int]]]:
+    even = has_states(lm.model)
     shared = beginning([*prompts.values()])
+    shared = shared[: len(shared) - even]  # two tokens at least are left of each prompt: see `Branch.cut`
     waiting = deque(_Answer(i, prompt[len(shared) :]) for i, prompt in prompts.items())
     layout = Layout(len(shared), slots, max(len(answer.pending) for answer in waiting) + most)
     read = Reader(lm, layout)
     size = max(slots, packs.size(lm, layout.shared + layout.room))
-    for begin in range(0, len(shared), size):
-        read([Segment(SHARED, begin, shared[begin : begin + size])], [])
+    step = size - (len(shared) % size == 1)
+    for begin in range(0, len(shared), step):
+        read([Segment(SHARED, begin, shared[begin : begin + step])], [])
     going: dict[int, _Answer] = {}
     while going or waiting:
         for slot in range(slots):
             if slot not in going and waiting:
                 going[slot] = waiting.popleft()
-        segments = next_segments(going, size, even=has_states(lm.model))
+        segments = next_segments(going, size, even)
         lm.work.add(written=sum(bool(going[segment.slot].new) for segment in segments))
         for answer in _continued(read, going, segments):
             if len(answer.new) == most or ends(answer.new):
@@ -124,9 +127,12 @@ def next_segments(going: dict[int, _Answer], size: int, even: bool = False) -> l
     segments = [Segment(slot, answer.read, answer.pending) for slot, answer in ordered if len(answer.pending) == 1]
     prompts = [(slot, answer) for slot, answer in ordered if len(answer.pending) > 1]
     left = size - len(segments)
-    most = min((len(answer.pending) for _, answer in prompts), default=0) if even else left
+    lengths = [len(answer.pending) for _, answer in prompts]
+    most = min(left, *lengths) if even and prompts else left
+    while even and most > 2 and most + 1 in lengths:  # single tokens are for answers: see `Branch.cut`
+        most -= 1
     for slot, answer in prompts:
-        if left > 1 and (left >= most or not even or segments == []):
+        if left > 1 and (left >= most or not even):
             segments.append(Segment(slot, answer.read, answer.pending[: min(left, most)]))
             left -= len(segments[-1].tokens)
     return segments

@@ -5,7 +5,7 @@ import logging
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from itertools import chain
 from typing import Any, Concatenate, ParamSpec
 
@@ -16,6 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from afrieval.models.engine.branches import SHORT
 from afrieval.models.engine.caches import ROW, Layout, PathCache, Rows, Segment, cache_name, has_states
 from afrieval.models.engine.decode_attention import DecodePass
 from afrieval.models.engine.forward import Forward, inference
@@ -26,7 +27,6 @@ from afrieval.models.engine.tree_attention import VisibleKeys
 
 P = ParamSpec("P")
 Bytes = dict[torch.device, int]
-SHORT = 16  # tokens of a short sequence
 torch_log = logging.getLogger("torch._subclasses.fake_tensor")
 
 
@@ -120,13 +120,17 @@ def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, 
         vocabulary: whether mean and variance over the vocabulary are wanted too.
     """
     view, cache, rows = _view(room, pack, branch), PathCache(lm.model, room), ROW
-    if has_states(lm.model):  # short ones take the most, since each has its states
-        rows = Rows(pack // SHORT, SHORT) if pack % SHORT == 0 else Rows(1, pack)
-        cache.load(None)
-    cache.write_at(slice(view.cached, room), room, rows)
     tokens, positions = torch.zeros(pack, dtype=torch.long), torch.from_numpy(view.depth[view.cached :])
-    logits = Forward(lm, cache)(tokens.to(lm.device), positions.to(lm.device), view, [*range(scored)], rows)
-    on_device(lm, logits, np.zeros(scored, dtype=np.int64), np.arange(scored), vocabulary)
+    cache.write_at(slice(view.cached, room), room, rows)
+    forward = partial(Forward(lm, cache), tokens.to(lm.device), positions.to(lm.device), view, [*range(scored)])
+    if has_states(lm.model):  # each of many short sequences continues a state
+        rows = Rows.of([len(part) for part in np.array_split(np.arange(pack), -(-pack // SHORT))], lm.device)
+        cache.write_at(slice(view.cached, room), room, rows)
+        places = torch.arange(rows.number)
+        forward(rows)
+        cache.store(places, rows.number)
+        cache.load(places)
+    on_device(lm, forward(rows), np.zeros(scored, dtype=np.int64), np.arange(scored), vocabulary)
 
 
 def _view(room: int, pack: int, branch: int) -> VisibleKeys:

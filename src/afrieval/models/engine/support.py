@@ -9,7 +9,9 @@ from statistics import fmean
 from typing import Any
 
 import torch
+import transformers
 from torch import Tensor
+from transformers.cache_utils import DynamicCache
 from transformers.generation import GenerationConfig
 
 from afrieval.models.engine.caches import cache_name, has_states
@@ -109,11 +111,25 @@ def objection(lm: EngineModel) -> str | None:
             padded = alone if exact else lm.plain(requests, batch_size=len(requests))
             tree = score(lm, requests, Packs(PACK), lambda i, answer: None)
             different = _difference(alone, padded, tree, exact)
+            if different and lm.backend == "causal" and has_states(lm.model) and not _continues(lm, requests):
+                return f"cannot continue its states by several tokens in transformers {transformers.__version__}"
             if different or lm.backend != "causal":
                 return different
             return _difference_in_writing(lm, [context + answer for _, context, answer in requests[::2]], exact)
     except Exception as e:  # any reason is a reason for lm_eval's own way
         return f"raises {type(e).__name__} ({' '.join(str(e).split())[:120]})"
+
+
+def _continues(lm: EngineModel, requests: list[TokenRequest]) -> bool:
+    """Returns whether a model has the same logits after a text that it reads in two parts, by its own cache."""
+    ids = torch.tensor([max((context for _, context, _ in requests), key=len)], device=lm.device)
+    positions, half = torch.arange(ids.shape[1], device=lm.device)[None], ids.shape[1] // 2
+    cache = {cache_name(lm.model): DynamicCache(config=lm.model.config), "use_cache": True}
+    with inference(lm):
+        whole = lm.model(input_ids=ids, position_ids=positions).logits[0, -1]
+        lm.model(input_ids=ids[:, :half], position_ids=positions[:, :half], **cache)
+        parts = lm.model(input_ids=ids[:, half:], position_ids=positions[:, half:], **cache).logits[0, -1]
+    return bool((whole - parts).abs().max() <= (EXACT if _is_exact(lm) else COARSE_LOGIT) * (1 + whole.abs().max()))
 
 
 def _difference_in_writing(lm: EngineModel, prompts: list[list[int]], exact: bool) -> str | None:
