@@ -36,10 +36,16 @@ from afrieval._util.errors import UserError
 COLUMNS = (
     "case", "program", "seconds", "documents/s", "tokens/document", "of the least work", "memory", "difference", "ratio"
 )  # fmt: skip
-PROGRAMS = ("hf", "afrieval", "continuous", "vllm", "sglang")
-NAMES = {"continuous": "transformers' continuous batching"}
+PROGRAMS = ("hf", "afrieval", "continuous", "vllm", "vllm-well", "sglang", "sglang-well")
+NAMES = {
+    "continuous": "transformers' continuous batching",
+    "vllm": "vllm (as lm_eval calls it)",
+    "vllm-well": "vllm (called well)",
+    "sglang": "sglang (as lm_eval calls it)",
+    "sglang-well": "sglang (called well)",
+}
 BATCHES = {"cpu": (1, 8, 32), "cuda": (4, 16, 64)}
-KEPT = ("vllm", "sglang")
+KEPT = ("vllm", "vllm-well", "sglang", "sglang-well")
 OWN = {"cpu": 8, "cuda": 64}  # batch of the others, as far as they have any; this engine and vLLM choose themselves
 PEER = Path(__file__).with_name("peer.py")
 FAR = 1e-3
@@ -172,12 +178,12 @@ def whole(case: Case, method: str, arguments: list[list[Any]], documents: list[i
 
 
 def python(program: str, args: argparse.Namespace) -> str:
-    return str(args.python.get(program, sys.executable))
+    return str(args.python.get(program, args.python.get(program.removesuffix("-well"), sys.executable)))
 
 
 def absent(program: str, args: argparse.Namespace) -> str:
     """Returns why a program cannot be run; empty if it is installed."""
-    package = {"hf": "lm_eval", "continuous": "transformers"}.get(program, program)
+    package = {"hf": "lm_eval", "continuous": "transformers"}.get(program, program.removesuffix("-well"))
     find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
     try:
         done = subprocess.run([python(program, args), "-c", find], check=False)
