@@ -88,7 +88,7 @@ def test_a_pass_that_breaks_off_halfway_leaves_nothing(name: str, after: int, ca
 
     lm.model.model.layers[1].register_forward_pre_hook(fails)
     found = tree(lm, requests, 64)
-    assert len(warnings(caplog)) == 1 and max(passes[after:]) > 40
+    assert 1 <= len(warnings(caplog)) <= 2 and max(passes[after:]) > 40
     assert distance(expected, found) <= CLOSE and verdicts(expected) == verdicts(found)
 
 

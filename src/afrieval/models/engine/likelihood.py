@@ -131,7 +131,7 @@ def _rows(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> I
         where = np.searchsorted(read, tree.scored[entries])
         result = if_it_fits(partial(_read, lm, logits, tree.answers[entries], where, vocabulary))
         if result is None:
-            size = packs.reduce(rows.number * rows.length, size)
+            size = min(size, packs.reduce(rows.number * rows.length, size))
             pending += side_by_side(group, size)
             continue
         unread[read] = False
