@@ -19,11 +19,13 @@ KEPT = 1.1  # a matrix returns vectors about as large as it is given: answers wa
 
 @dataclass(frozen=True)
 class Shape:
-    """The numbers of a Llama.
+    """The numbers of a model.
 
     Attributes:
         heads: query heads, and heads of keys and values.
         tied: whether the output matrix is the embeddings.
+        kind: transformers' name of its kind.
+        others: its other settings.
     """
 
     hidden: int
@@ -32,11 +34,38 @@ class Shape:
     heads: tuple[int, int]
     vocabulary: int
     tied: bool
+    kind: str = "llama"
+    others: tuple[tuple[str, Any], ...] = ()
 
 
+def hybrid(layers: int, heads: tuple[int, int], kind: str, **others: Any) -> Shape:
+    """Returns the shape of a small model some of whose layers keep a state."""
+    return Shape(768, 2048, layers, heads, 16_384, True, kind, tuple(others.items()))
+
+
+DELTA = {
+    "linear_num_key_heads": 8,
+    "linear_num_value_heads": 8,
+    "linear_key_head_dim": 128,
+    "linear_value_head_dim": 128,
+}
+MAMBA = {"mamba_n_heads": 24, "mamba_d_head": 64, "mamba_d_state": 128, "mamba_n_groups": 1}
 SHAPES = {
     "tiny": Shape(32, 64, 2, (2, 2), 400, True),  # does it run at all
     "50m": Shape(768, 2048, 5, (12, 12), 16_384, True),
+    "50m-qwen-3.5": hybrid(4, (6, 2), "qwen3_5_text", head_dim=128, **DELTA),
+    "50m-granite-hybrid": hybrid(
+        4,
+        (12, 4),
+        "granitemoehybrid",
+        shared_intermediate_size=2048,
+        num_local_experts=0,
+        num_experts_per_tok=0,
+        position_embedding_type="rope",
+        layer_types=["mamba", "mamba", "attention", "mamba"],
+        **MAMBA,
+    ),
+    "50m-lfm2": hybrid(6, (12, 4), "lfm2", block_auto_adjust_ff_dim=False, full_attn_idxs=[2, 5]),
     "llama-3.2-1b": Shape(2048, 8192, 16, (32, 8), 128_256, True),
     "llama-3-8b": Shape(4096, 14_336, 32, (32, 8), 128_256, False),
 }
@@ -87,10 +116,11 @@ def _filled(described: str, size: int) -> str:
 
 
 def random_model(shape: Shape, device: str, dtype: str) -> Any:
-    """Returns a Llama of a shape with random weights."""
-    from transformers import LlamaConfig, LlamaForCausalLM
+    """Returns a model of a shape with random weights."""
+    from transformers import AutoConfig, AutoModelForCausalLM
 
-    config = LlamaConfig(
+    config = AutoConfig.for_model(
+        shape.kind,
         vocab_size=shape.vocabulary,
         hidden_size=shape.hidden,
         intermediate_size=shape.intermediate,
@@ -104,13 +134,14 @@ def random_model(shape: Shape, device: str, dtype: str) -> Any:
         eos_token_id=shape.vocabulary - 1,
         pad_token_id=SPECIAL.index(PAD),
         dtype=dtype,
+        **dict(shape.others),
     )
     with torch.random.fork_rng(), torch.device(device):
         torch.manual_seed(0)
         before = torch.get_default_dtype()
         torch.set_default_dtype(getattr(torch, dtype))
         try:
-            model = LlamaForCausalLM(config)
+            model = AutoModelForCausalLM.from_config(config)
         finally:
             torch.set_default_dtype(before)
     with torch.no_grad():
@@ -133,11 +164,11 @@ def endless(folder: Path, other: Path, texts: Iterable[str]) -> Path:
         other: where to write.
         texts: what its tokenizer learned from.
     """
-    from transformers import GenerationConfig, LlamaConfig
+    from transformers import AutoConfig, GenerationConfig
 
-    for kind in (LlamaConfig, GenerationConfig):
+    for kind in (AutoConfig, GenerationConfig):
         kind.from_pretrained(folder, eos_token_id=SPECIAL.index(NEVER)).save_pretrained(other)
-    tokenizer(texts, LlamaConfig.from_pretrained(folder).vocab_size, NEVER).save_pretrained(other)
+    tokenizer(texts, AutoConfig.from_pretrained(folder).vocab_size, NEVER).save_pretrained(other)
     for path in (*folder.glob("*.safetensors"), *folder.glob("*.index.json")):
         (other / path.name).symlink_to(path)
     return other

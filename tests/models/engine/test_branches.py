@@ -7,22 +7,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.engine.test_tree_attention import drawn_tree, sequences_of
 
-from afrieval.models.engine.branches import SAVED, Branch, branches, followers, halves, height, numbered, side_by_side
+from afrieval.models.engine.branches import (
+    SAVED,
+    TreeBranch,
+    branches,
+    followers,
+    halves,
+    height,
+    numbered,
+    side_by_side,
+)
 from afrieval.models.engine.tree import TokenTree, build_tree
 
 TREES = st.builds(drawn_tree, st.integers(0, 2**20), st.integers(0, 9), st.integers(1, 90))
 
 
-def paths(level: list[Branch], before: tuple[Branch, ...] = ()) -> Iterator[tuple[Branch, ...]]:
+def paths(level: list[TreeBranch], before: tuple[TreeBranch, ...] = ()) -> Iterator[tuple[TreeBranch, ...]]:
     """Yields the branches from a root to each branch."""
     for branch in level:
         yield (*before, branch)
         yield from paths(branch.children, (*before, branch))
 
 
-def passes(roots: list[Branch], size: int) -> Iterator[list[tuple[Branch, ...]]]:
+def passes(roots: list[TreeBranch], size: int) -> Iterator[list[tuple[TreeBranch, ...]]]:
     """Yields the groups that are computed, each branch with those before it, as they were cut."""
-    pending: list[tuple[dict[int, tuple[Branch, ...]], list[list[Branch]]]] = [({}, side_by_side(roots, size))]
+    pending: list[tuple[dict[int, tuple[TreeBranch, ...]], list[list[TreeBranch]]]] = [({}, side_by_side(roots, size))]
     while pending:
         ancestors, groups = pending[-1]
         if not groups:
@@ -36,7 +45,7 @@ def passes(roots: list[Branch], size: int) -> Iterator[list[tuple[Branch, ...]]]
             pending.append((kept, side_by_side(followers(group, first), size)))
 
 
-def nodes_of(path: tuple[Branch, ...]) -> list[int]:
+def nodes_of(path: tuple[TreeBranch, ...]) -> list[int]:
     return [int(node) for branch in path for node in branch.nodes]
 
 
@@ -93,13 +102,13 @@ def test_branches_of_about_a_length_are_computed_together() -> None:
 
 
 def test_halves() -> None:
-    one, two, three = (Branch(np.arange(i, i + 4)) for i in (0, 10, 20))
+    one, two, three = (TreeBranch(np.arange(i, i + 4)) for i in (0, 10, 20))
     assert halves([one, two, three], 2) == [[one], [two, three]]
     ((first,),) = halves([one], 2)
     assert (first.nodes.tolist(), first.children[0].nodes.tolist()) == ([0, 1], [2, 3])
 
 
 def test_no_single_token_is_left_alone() -> None:
-    branch = Branch(np.arange(9))
+    branch = TreeBranch(np.arange(9))
     assert [len(branch.cut(length).nodes) for length in (9, 8, 7)] == [9, 7, 7]
     assert len(branch.cut(8).children[0].nodes) == 2

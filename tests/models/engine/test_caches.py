@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.models.engine.asked import named, tokens, tree
 from tests.models.shapes import decoder, loaded
 
-from afrieval.models.engine.caches import KeyLayer, PathCache, Rows, StateLayer
+from afrieval.models.engine.caches import KeyLayer, PathCache, RowLayout, StateLayer
 from afrieval.models.engine.tree import build_tree
 
 LAYERS, ROOM = 3, 20
@@ -69,7 +69,7 @@ def test_a_full_cache_takes_no_more() -> None:
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=5))
 def test_tokens_in_rows_are_joined_and_split(lengths: list[int]) -> None:
-    rows = Rows.of(lengths, CPU)
+    rows = RowLayout.of(lengths, CPU)
     longest, n = max(2, *lengths), sum(lengths)
     padded = torch.zeros(len(lengths), 2, longest, 3)
     tokens = torch.arange(1.0, 6.0 * n + 1).reshape(n, 2, 3)

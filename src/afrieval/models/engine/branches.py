@@ -18,7 +18,7 @@ PADDING = 8  # tokens by which sequences that nothing follows may differ, or a q
 
 
 @dataclass
-class Branch:
+class TreeBranch:
     """Tokens that follow each other, and what follows them.
 
     Attributes:
@@ -32,10 +32,10 @@ class Branch:
     nodes: Ints
     first: int = 0
     end: int = 0
-    children: list["Branch"] = field(default_factory=list)
+    children: list["TreeBranch"] = field(default_factory=list)
     parent: int = 0
 
-    def cut(self, length: int, again: bool = False) -> "Branch":
+    def cut(self, length: int, again: bool = False) -> "TreeBranch":
         """Returns the first tokens of the branch; the others follow in a child, or in all its children (`again`).
 
         Some models compute single tokens in another way, that of writing (Zamba 2): none is left alone.
@@ -45,25 +45,25 @@ class Branch:
         rest = self.nodes[length:]
         if not len(rest):
             return self
-        children = [Branch(rest, self.first + length, self.end, self.children)]
+        children = [TreeBranch(rest, self.first + length, self.end, self.children)]
         if again:
             children = [
-                Branch(np.concatenate([rest, child.nodes]), child.first - len(rest), child.end, child.children)
+                TreeBranch(np.concatenate([rest, child.nodes]), child.first - len(rest), child.end, child.children)
                 for child in self.children
             ]
-        return Branch(self.nodes[:length], self.first, self.end, children, self.parent)
+        return TreeBranch(self.nodes[:length], self.first, self.end, children, self.parent)
 
 
-def branches(tree: TokenTree) -> list[Branch]:
+def branches(tree: TokenTree) -> list[TreeBranch]:
     """Returns the branches that begin at the roots of a tree; forks that save little are left out."""
     starts = [0, *(np.flatnonzero(np.diff(tree.end)) + 1).tolist()]  # an only child ends where its parent does
-    root = Branch(np.empty(0, dtype=np.int64))
+    root = TreeBranch(np.empty(0, dtype=np.int64))
     path = [(len(tree.tokens), root)]
-    family: list[tuple[Branch, Branch]] = []
+    family: list[tuple[TreeBranch, TreeBranch]] = []
     for begin, stop in zip(starts, [*starts[1:], len(tree.tokens)], strict=True):
         while path[-1][0] <= begin:
             path.pop()
-        parent, branch = path[-1][1], Branch(np.arange(begin, stop))
+        parent, branch = path[-1][1], TreeBranch(np.arange(begin, stop))
         parent.children.append(branch)
         family.append((parent, branch))
         path.append((int(tree.end[begin]), branch))
@@ -78,10 +78,10 @@ def branches(tree: TokenTree) -> list[Branch]:
     return root.children
 
 
-def _number(root: Branch) -> None:
+def _number(root: TreeBranch) -> None:
     """Numbers tokens; before those of each branch there is room for what `cut` moves there."""
     number, path = 0, [iter([root])]
-    open_branches: list[Branch] = []
+    open_branches: list[TreeBranch] = []
     while path:
         branch = next(path[-1], None)
         if branch is None:
@@ -95,7 +95,7 @@ def _number(root: Branch) -> None:
         path.append(iter(branch.children))
 
 
-def side_by_side(pending: Iterable[Branch], size: int) -> list[list[Branch]]:
+def side_by_side(pending: Iterable[TreeBranch], size: int) -> list[list[TreeBranch]]:
     """Returns branches in groups of at most `size` tokens, padding included, or of one branch.
 
     Those that lead on come first; the last ones are computed first.
@@ -109,9 +109,9 @@ def side_by_side(pending: Iterable[Branch], size: int) -> list[list[Branch]]:
     return even + _groups(leaves, size, lambda first, length: first - length <= max(PADDING, first // 4))
 
 
-def _groups(ordered: Iterable[Branch], size: int, near: Callable[[int, int], bool]) -> list[list[Branch]]:
+def _groups(ordered: Iterable[TreeBranch], size: int, near: Callable[[int, int], bool]) -> list[list[TreeBranch]]:
     """Returns branches in groups of lengths that are near the first one's."""
-    groups: list[list[Branch]] = []
+    groups: list[list[TreeBranch]] = []
     for branch in ordered:
         first = len(groups[-1][0].nodes) if groups else 0
         if groups and (len(groups[-1]) + 1) * max(first, SHORT) <= size and near(first, len(branch.nodes)):
@@ -121,13 +121,13 @@ def _groups(ordered: Iterable[Branch], size: int, near: Callable[[int, int], boo
     return groups
 
 
-def halves(group: list[Branch], length: int) -> list[list[Branch]]:
+def halves(group: list[TreeBranch], length: int) -> list[list[TreeBranch]]:
     """Returns two groups instead of one, or a single branch cut to a length."""
     middle = len(group) // 2
     return [group[:middle], group[middle:]] if middle else [[group[0].cut(max(2, length))]]
 
 
-def followers(group: list[Branch], first: int) -> list[Branch]:
+def followers(group: list[TreeBranch], first: int) -> list[TreeBranch]:
     """Returns the children of branches whose states were stored, those of the first branch at place `first`."""
     for i, branch in enumerate(group):
         for child in branch.children:
@@ -135,14 +135,14 @@ def followers(group: list[Branch], first: int) -> list[Branch]:
     return [child for branch in group for child in branch.children]
 
 
-def numbered(group: list[Branch], depth: Ints) -> Ints:
+def numbered(group: list[TreeBranch], depth: Ints) -> Ints:
     """Returns the numbers, ends and depths of a group's tokens, [3, tokens]; see `VisibleKeys`."""
     numbers = [branch.first + np.arange(len(branch.nodes)) for branch in group]
     ends = [np.full(len(branch.nodes), branch.end) for branch in group]
     return np.stack([np.concatenate(numbers), np.concatenate(ends), depth])
 
 
-def height(roots: list[Branch]) -> int:
+def height(roots: list[TreeBranch]) -> int:
     """Returns how many branches follow each other at most."""
     n, level = 0, roots
     while level:

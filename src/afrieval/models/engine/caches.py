@@ -1,4 +1,4 @@
-"""Caches of keys and values for transformers' layers: of a path through a tree, and of answers side by side."""
+"""Caches for transformers' layers: keys and values in places of our choice, and states of recurrent layers."""
 
 import inspect
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from transformers.cache_utils import (
     LinearAttentionLayer,
 )
 
-Places: TypeAlias = slice | Tensor
+Index: TypeAlias = slice | Tensor
 
 
 def cache_name(model: Any) -> str:
@@ -34,7 +34,7 @@ def has_states(model: Any) -> bool:
     )
 
 
-class Rows(NamedTuple):
+class RowLayout(NamedTuple):
     """How the tokens of a pass are laid out for layers with states: sequences side by side, padded on the right.
 
     Attributes:
@@ -48,8 +48,8 @@ class Rows(NamedTuple):
     real: Tensor | None = None
 
     @classmethod
-    def of(cls, lengths: Sequence[int], device: torch.device) -> "Rows":
-        """Returns the rows of sequences of some lengths, of two tokens at least: see `Branch.cut`."""
+    def of(cls, lengths: Sequence[int], device: torch.device) -> "RowLayout":
+        """Returns the rows of sequences of some lengths, of two tokens at least: see `TreeBranch.cut`."""
         longest = max(2, *lengths)
         if min(lengths) == longest:
             return cls(len(lengths), longest)
@@ -74,7 +74,7 @@ class Rows(NamedTuple):
         return tokens if self.real is None else self.real[tokens].tolist()
 
 
-ROW = Rows()
+ROW = RowLayout()
 
 
 class KeyLayer(CacheLayerMixin):
@@ -88,7 +88,7 @@ class KeyLayer(CacheLayerMixin):
     """
 
     is_sliding = False
-    write: Places = slice(0)
+    write: Index = slice(0)
     visible = 0
     rows = ROW
 
@@ -146,16 +146,16 @@ class StateLayer(LinearAttentionLayer):
         LinearAttentionLayer.__init__(self, number_of_states=number_of_states)
         self.stored: dict[tuple[str, int], Tensor] = {}
 
-    def load(self, places: Places | None) -> None:
+    def load(self, index: Index | None) -> None:
         """Sets what a pass continues; a slice is not copied, so that the pass changes what is stored."""
         for kind in ("conv", "recurrent"):
             for i in range(self.number_of_states):
-                stored = None if places is None else self.stored.get((kind, i))
-                getattr(self, f"{kind}_states")[i] = None if stored is None else stored[_there(places, stored)]
+                stored = None if index is None else self.stored.get((kind, i))
+                getattr(self, f"{kind}_states")[i] = None if stored is None else stored[_local(index, stored)]
                 getattr(self, f"is_{kind}_states_initialized")[i] = stored is not None
-        self.has_previous_state = dict.fromkeys(range(self.number_of_states), places is not None)
+        self.has_previous_state = dict.fromkeys(range(self.number_of_states), index is not None)
 
-    def store(self, places: Places, room: int) -> None:
+    def store(self, index: Index, room: int) -> None:
         """Stores what a pass has left, with room for so many."""
         for kind in ("conv", "recurrent"):
             for i, states in getattr(self, f"{kind}_states").items():
@@ -164,14 +164,15 @@ class StateLayer(LinearAttentionLayer):
                 stored = self.stored.get((kind, i))
                 if stored is None or len(stored) < room:
                     larger = states.new_zeros(room, *states.shape[1:])
-                    larger[: 0 if stored is None else len(stored)] = 0 if stored is None else stored
+                    if stored is not None:
+                        larger[: len(stored)] = stored
                     self.stored[kind, i] = stored = larger
                 if states._base is not stored:
-                    stored[_there(places, stored)] = states
+                    stored[_local(index, stored)] = states
 
 
-def _there(places: Places, states: Tensor) -> Places:
-    return places if isinstance(places, slice) else places.to(states.device)
+def _local(index: Index, states: Tensor) -> Index:
+    return index if isinstance(index, slice) else index.to(states.device)
 
 
 class KeyStateLayer(StateLayer, KeyLayer):
@@ -187,17 +188,17 @@ class KeyStateLayer(StateLayer, KeyLayer):
 
 
 class PathCache(Cache):
-    """The cache of a model, whose keys are written to places that are told before each pass."""
+    """The cache of a model; `write_at` says where the keys of the next pass belong."""
 
     def __init__(self, model: Any, room: int):
         super().__init__(layers=[*_layers(model, room)])
         self.room = room
 
-    def write_at(self, places: Places, visible: int, rows: Rows = ROW) -> None:
-        """Says where the keys of the next pass belong; see `KeyLayer`."""
+    def write_at(self, index: Index, visible: int, rows: RowLayout = ROW) -> None:
+        """Sets where the keys of the next pass belong; see `KeyLayer`."""
         for layer in self.layers:
             if isinstance(layer, KeyLayer):
-                layer.write, layer.visible, layer.rows = places, visible, rows
+                layer.write, layer.visible, layer.rows = index, visible, rows
 
     def keep(self, index: Tensor) -> None:
         """Moves the tokens of an increasing index to the front."""
@@ -208,17 +209,17 @@ class PathCache(Cache):
                 if isinstance(layer, KeyLayer):
                     layer.move(index[first:], first)
 
-    def load(self, places: Places | None) -> None:
+    def load(self, index: Index | None) -> None:
         """Sets the states that the rows of the next pass continue; None for none."""
         for layer in self.layers:
             if isinstance(layer, StateLayer):
-                layer.load(places)
+                layer.load(index)
 
-    def store(self, places: Places, room: int) -> None:
+    def store(self, index: Index, room: int) -> None:
         """Stores the states that a pass has left, with room for so many."""
         for layer in self.layers:
             if isinstance(layer, StateLayer):
-                layer.store(places, room)
+                layer.store(index, room)
 
 
 def _layers(model: Any, room: int) -> Iterator[Any]:

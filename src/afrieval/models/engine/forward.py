@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from afrieval.models.engine.attention import attention_by, kind_of, placeholder
-from afrieval.models.engine.caches import ROW, PathCache, Rows, cache_name, has_states
+from afrieval.models.engine.caches import ROW, PathCache, RowLayout, cache_name, has_states
 from afrieval.models.engine.requests import EngineModel
 
 FULL, SLIDING = "full_attention", "sliding_attention"
@@ -62,46 +62,48 @@ class Forward:
         chunked = lm.model.modules() if self._has_states and lm.device.type == "cpu" else ()
         self._chunked = {layer: CHUNK for layer in chunked if getattr(layer, "chunk_size", 0) > CHUNK}
 
-    def __call__(self, tokens: Tensor, depth: Tensor, seen: Visibility, wanted: list[int], rows: Rows = ROW) -> Tensor:
+    def __call__(
+        self, tokens: Tensor, depth: Tensor, seen: Visibility, chosen: list[int], rows: RowLayout = ROW
+    ) -> Tensor:
         """Returns the logits at some of the tokens, and keeps the keys and values of all.
 
         Args:
             tokens: ids of new tokens, [new].
             depth: their positions, [new].
             seen: which cached and new tokens they see.
-            wanted: numbers of the new tokens whose logits are wanted; a list, since a tensor would have to be on the
+            chosen: numbers of the new tokens whose logits are wanted; a list, since a tensor would have to be on the
                 device of the model's last layer.
             rows: how they are laid out for layers with states.
 
         Returns:
-            Logits, [len(wanted), vocabulary].
+            Logits, [len(chosen), vocabulary].
         """
         back = list(self._windows.values())
         if self._lm.attention == "masks":
             masks = [seen.whole(window, tokens.device) for window in back]
-            return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], wanted, rows)
+            return self._run(tokens, depth, [self._written(mask)[None, None] for mask in masks], chosen, rows)
         stand_ins = [placeholder(i, self._lm.model.dtype, tokens.device) for i in range(len(back))]
         computed = partial(_attention, cached(seen.parts), back, rows)
         with attention_by(self._config, computed), _in_chunks(self._chunked):
-            return self._run(tokens, depth, stand_ins, wanted, rows)
+            return self._run(tokens, depth, stand_ins, chosen, rows)
 
-    def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], wanted: list[int], rows: Rows) -> Tensor:
+    def _run(self, tokens: Tensor, depth: Tensor, masks: list[Tensor], chosen: list[int], rows: RowLayout) -> Tensor:
         named: dict[str, Any] = dict(zip(self._windows, masks, strict=True))
         if self._has_states:
             named |= {kind: named.get(of) for kind, of in HYBRID.items()} | dict.fromkeys(OTHERS)
         ids, positions = (rows.split(x[None, None, :, None])[:, 0, :, 0] for x in (tokens, depth))
-        chosen = rows.numbers(wanted or [0])  # some output layers take no empty input
+        numbers = rows.numbers(chosen or [0])  # some output layers take no empty input
         side_by_side = len(ids) > 1
         head = self._lm.model.get_output_embeddings()
-        with inference(self._lm), _only(head, chosen) if side_by_side else nullcontext():
+        with inference(self._lm), _only(head, numbers) if side_by_side else nullcontext():
             logits: Tensor = self._lm.model(
                 input_ids=ids,
                 position_ids=positions,
                 attention_mask=named if len(named) > 1 else masks[0],
                 use_cache=True,
-                logits_to_keep=0 if side_by_side else chosen,
+                logits_to_keep=0 if side_by_side else numbers,
                 **{cache_name(self._lm.model): self._cache},
-            ).logits[0, : len(wanted)]
+            ).logits[0, : len(chosen)]
         return logits
 
     def _written(self, sees: Tensor) -> Tensor:
@@ -114,7 +116,7 @@ class Forward:
 def _attention(
     parts: Callable[[int, torch.dtype, torch.device], Callable[..., Tensor]],
     back: list[int],
-    rows: Rows,
+    rows: RowLayout,
     layer: Any,
     query: Tensor,
     key: Tensor,
@@ -157,7 +159,7 @@ def _in_chunks(sizes: dict[Any, int]) -> Iterator[None]:
 @contextmanager
 def _only(head: Any, tokens: list[int]) -> Iterator[None]:
     """Makes a model's output layer compute logits at some tokens, numbered row behind row: [1, tokens, vocabulary]."""
-    handle = head.register_forward_pre_hook(lambda layer, given: (given[0].flatten(0, 1)[None, tokens],))
+    handle = head.register_forward_pre_hook(lambda layer, inputs: (inputs[0].flatten(0, 1)[None, tokens],))
     try:
         yield
     finally:

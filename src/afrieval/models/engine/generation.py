@@ -11,7 +11,7 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor
 
-from afrieval.models.engine.caches import ROW, SHARED, Layout, PathCache, Places, Rows, Segment, has_states
+from afrieval.models.engine.caches import ROW, SHARED, Index, Layout, PathCache, RowLayout, Segment, has_states
 from afrieval.models.engine.decode_attention import DecodePass
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.logits import Ends
@@ -96,7 +96,7 @@ def _side_by_side(
 ) -> Iterator[tuple[int, list[int]]]:
     even = has_states(lm.model)
     shared = beginning([*prompts.values()])
-    shared = shared[: len(shared) - even]  # two tokens at least are left of each prompt: see `Branch.cut`
+    shared = shared[: len(shared) - even]  # two tokens at least are left of each prompt: see `TreeBranch.cut`
     waiting = deque(_Answer(i, prompt[len(shared) :]) for i, prompt in prompts.items())
     layout = Layout(len(shared), slots, max(len(answer.pending) for answer in waiting) + most)
     read = Reader(lm, layout)
@@ -129,7 +129,7 @@ def next_segments(going: dict[int, _Answer], size: int, even: bool = False) -> l
     left = size - len(segments)
     lengths = [len(answer.pending) for _, answer in prompts]
     most = min(left, *lengths) if even and prompts else left
-    while even and most > 2 and most + 1 in lengths:  # single tokens are for answers: see `Branch.cut`
+    while even and most > 2 and most + 1 in lengths:  # single tokens are for answers: see `TreeBranch.cut`
         most -= 1
     for slot, answer in prompts:
         if left > 1 and (left >= most or not even):
@@ -170,17 +170,19 @@ class Reader:
             alike.setdefault((len(segment.tokens), begins), []).append(i)
         best: dict[int, int] = {}
         for (length, begins), numbers in alike.items():
-            wanted = [i for i in numbers if i in last]
+            complete = [i for i in numbers if i in last]
             together = [segments[i] for i in numbers]
-            places = torch.tensor([segment.slot for segment in together]) + 1  # of states; the shared one's comes first
-            continued = places * torch.tensor([segment.before > 0 for segment in together])
-            self._cache.load(None if begins else _in_place(continued, places))
-            rows = Rows(len(together), length)
-            best |= zip(wanted, self._read(together, [numbers.index(i) for i in wanted], rows), strict=True)
-            self._cache.store(places, self.layout.slots + 1)
+            stored = (
+                torch.tensor([segment.slot for segment in together]) + 1
+            )  # the shared beginning's states come first
+            continued = stored * torch.tensor([segment.before > 0 for segment in together])
+            self._cache.load(None if begins else _in_place(continued, stored))
+            rows = RowLayout(len(together), length)
+            best |= zip(complete, self._read(together, [numbers.index(i) for i in complete], rows), strict=True)
+            self._cache.store(stored, self.layout.slots + 1)
         return [best[i] for i in last]
 
-    def _read(self, segments: Sequence[Segment], last: Sequence[int], rows: Rows) -> list[int]:
+    def _read(self, segments: Sequence[Segment], last: Sequence[int], rows: RowLayout) -> list[int]:
         steps = DecodePass(self.layout, segments)
         tokens, depth, positions = torch.tensor([steps.tokens, steps.depth, steps.cache_index], device=self._lm.device)
         self._cache.write_at(positions, self.layout.size, rows)
@@ -193,10 +195,10 @@ class Reader:
         return list(best.tolist())
 
 
-def _in_place(continued: Tensor, places: Tensor) -> Places:
-    """Returns the places of states that a pass continues, as a slice if it may change them where they are."""
-    if torch.equal(continued, places) and bool((places.diff() == 1).all()):
-        return slice(int(places[0]), int(places[-1]) + 1)
+def _in_place(continued: Tensor, stored: Tensor) -> Index:
+    """Returns which states a pass continues, as a slice if it may change them where they are."""
+    if torch.equal(continued, stored) and bool((stored.diff() == 1).all()):
+        return slice(int(stored[0]), int(stored[-1]) + 1)
     return continued
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from afrieval.models.engine.branches import branches, followers, halves, height, numbered, side_by_side
-from afrieval.models.engine.caches import PathCache, Rows, has_states
+from afrieval.models.engine.caches import PathCache, RowLayout, has_states
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.logits import Table, read
 from afrieval.models.engine.packs import Packs
@@ -113,20 +113,20 @@ def _rows(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> I
         before, _, pending = levels[-1]
         group = pending.pop()
         nodes = np.concatenate([branch.nodes for branch in group])
-        read, wanted = np.unique(nodes, return_index=True)  # a token that several branches have is read in one of them
-        read, wanted = read[unread[read]], wanted[unread[read]]
+        read, index = np.unique(nodes, return_index=True)  # a token that several branches have is read in one of them
+        read, index = read[unread[read]], index[unread[read]]
         if len(read) > scored:
-            pending += halves(group, np.sort(wanted)[scored])
+            pending += halves(group, np.sort(index)[scored])
             continue
         keys = np.concatenate([before, numbered(group, tree.depth[nodes])], axis=1)
-        rows = Rows.of([len(branch.nodes) for branch in group], lm.device)
+        rows = RowLayout.of([len(branch.nodes) for branch in group], lm.device)
         cache.write_at(slice(before.shape[1], keys.shape[1]), keys.shape[1], rows)
         cache.load(torch.tensor([branch.parent for branch in group]) if before.shape[1] else None)
         entries = np.flatnonzero(np.isin(tree.scored, read))
         entries = entries[np.argsort(tree.scored[entries], kind="stable")]
         tokens, depth = (torch.from_numpy(a[nodes]).to(lm.device) for a in (tree.tokens, tree.depth))
         logits = partial(
-            forward, tokens, depth, VisibleKeys(keys[0], keys[1], keys[2], before.shape[1]), wanted.tolist(), rows
+            forward, tokens, depth, VisibleKeys(keys[0], keys[1], keys[2], before.shape[1]), index.tolist(), rows
         )
         where = np.searchsorted(read, tree.scored[entries])
         result = if_it_fits(partial(_read, lm, logits, tree.answers[entries], where, vocabulary))

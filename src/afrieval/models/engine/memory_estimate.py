@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from afrieval.models.engine.branches import SHORT
-from afrieval.models.engine.caches import ROW, Layout, PathCache, Rows, Segment, cache_name, has_states
+from afrieval.models.engine.caches import ROW, Layout, PathCache, RowLayout, Segment, cache_name, has_states
 from afrieval.models.engine.decode_attention import DecodePass
 from afrieval.models.engine.forward import Forward, inference
 from afrieval.models.engine.logits import on_device
@@ -124,12 +124,12 @@ def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, 
     cache.write_at(slice(view.cached, room), room, rows)
     forward = partial(Forward(lm, cache), tokens.to(lm.device), positions.to(lm.device), view, [*range(scored)])
     if has_states(lm.model):  # each of many short sequences continues a state
-        rows = Rows.of([len(part) for part in np.array_split(np.arange(pack), -(-pack // SHORT))], lm.device)
+        rows = RowLayout.of([len(part) for part in np.array_split(np.arange(pack), -(-pack // SHORT))], lm.device)
         cache.write_at(slice(view.cached, room), room, rows)
-        places = torch.arange(rows.number)
+        numbers = torch.arange(rows.number)
         forward(rows)
-        cache.store(places, rows.number)
-        cache.load(places)
+        cache.store(numbers, rows.number)
+        cache.load(numbers)
     on_device(lm, forward(rows), np.zeros(scored, dtype=np.int64), np.arange(scored), vocabulary)
 
 
@@ -181,7 +181,7 @@ def slots_bytes(lm: EngineModel, shared: int, slots: int, room: int, pack: int) 
     layout, n = Layout(shared, slots, room), min(room, max(1, pack // slots))
     steps = DecodePass(layout, [Segment(i, room - n, [0] * n) for i in range(slots)])
     tokens, depth, positions = torch.tensor([steps.tokens, steps.depth, steps.cache_index], device=lm.device)
-    cache, rows = PathCache(lm.model, layout.size), Rows(slots, n) if has_states(lm.model) else ROW
+    cache, rows = PathCache(lm.model, layout.size), RowLayout(slots, n) if has_states(lm.model) else ROW
     cache.write_at(positions, layout.size, rows)
     Forward(lm, cache)(tokens, depth, steps, [*range(n - 1, slots * n, n)], rows).float()
     cache.store(slice(0, slots), slots + 1)
