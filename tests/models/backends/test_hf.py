@@ -26,7 +26,7 @@ def noted(lm: Any) -> list[Any]:
     seen, score = list[Any](), lm._loglikelihood_tokens
 
     def note(requests: list[Any], **kwargs: Any) -> Any:
-        seen.extend(requests)
+        seen.extend((texts, [*context], [*answer]) for texts, context, answer in requests)
         return score(requests, **kwargs)
 
     lm._loglikelihood_tokens = note

@@ -70,11 +70,22 @@ def test_lm_evals_own_way_looks_for_a_batch_size_once(monkeypatch: pytest.Monkey
         return [None] * len(requests)
 
     monkeypatch.setattr(HFLM, "loglikelihood", answer)
-    for engine, size, expected in (("plain", "auto", [2]), ("plain", 3, [1, 1]), ("tree", "auto", [1, 1])):
+    for size, expected in (("auto", [2]), (3, [1, 1])):
         calls.clear()
-        tree_lm(engine=engine, batch_size=size).loglikelihood(asked(("a", "b"), ("c", "d")))
+        tree_lm(engine="plain", batch_size=size).loglikelihood(asked(("a", "b"), ("c", "d")))
         assert calls == expected
 
 
 def test_a_larger_batch_size_lets_more_answers_be_generated() -> None:
     assert [tree_lm(engine="plain", batch_size=size).max_batch_size for size in (1, 200, "auto")] == [64, 200, 64]
+
+
+def test_portions_of_requests_share_their_beginnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts are tokenized some at a time; what they share is computed once."""
+    monkeypatch.setattr(of_engine, "PORTION", 1)
+    lm, texts = tree_lm(engine="tree"), [("Mo fẹ́ràn ìwé " * 3, answer) for answer in ("dáadáa", "gan")]
+    computed = list[int]()
+    lm.model.get_input_embeddings().register_forward_pre_hook(lambda layer, args: computed.append(args[0].numel()))
+    lm.loglikelihood(asked(*texts))
+    sequences = [lm.tok_encode(context + answer)[:-1] for context, answer in texts]
+    assert sum(computed) == len({tuple(tokens[:i]) for tokens in sequences for i in range(1, len(tokens) + 1)})
