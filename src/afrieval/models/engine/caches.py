@@ -21,9 +21,13 @@ Index: TypeAlias = slice | Tensor
 
 
 def cache_name(model: Any) -> str:
-    """Returns the argument that a model takes its cache by: transformers 5.24 has renamed it in most models."""
+    """Returns the argument that a model takes its cache by: transformers 5.24 has renamed it in most models.
+
+    XLM's `cache` is a dictionary of its own.
+    """
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
-    return "cache" if "cache" in inspect.signature(inner.forward).parameters else "past_key_values"
+    cache = inspect.signature(inner.forward).parameters.get("cache")
+    return "cache" if cache is not None and "Cache" in str(cache.annotation) else "past_key_values"
 
 
 def has_states(model: Any) -> bool:
