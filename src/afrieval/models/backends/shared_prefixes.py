@@ -71,9 +71,7 @@ class SGLangLikelihoods(SharedPrefixes):
             requests=[[*context, *answer] for context, answer in pairs],
             return_logprob=True,
             top_logprobs_num=2,
-            logprob_start_len=[
-                len(context) - 1 for context, _ in pairs
-            ],  # of the token before the answer, which has none
+            logprob_start_len=[len(context) - 1 for context, _ in pairs],  # the token there has none itself
         )
         likelihoods = {}
         for (context, answer), output in zip(pairs, outputs, strict=True):
