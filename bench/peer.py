@@ -2,7 +2,8 @@
 
 JOB is JSON: program, batch, device, dtype, and cases, each with folder (of the model), method and requests.
 ANSWERS gets a line of JSON per case, as soon as it is measured: version, seconds, tokens (null if not known), memory in
-bytes, answers; or version and error. A program may have a Python of its own: needed are torch, lm_eval and the program.
+bytes, answers; or version and error. A program may have a Python of its own: needed are torch, lm_eval and the program;
+and afrieval for vllm-well and sglang-well, its backends.
 """
 
 import functools
@@ -27,6 +28,7 @@ Job = dict[str, Any]
 Count = Callable[[Any], None]
 LONGEST = 8192  # tokens of a prompt and its answer
 PAGE = 256  # tokens of a page of transformers' continuous batching
+WELL = "-well"  # ends the names of programs that afrieval's backends ask, not lm_eval's
 SHARE = 0.85  # of a GPU's memory, for programs that take all of theirs at the start
 
 
@@ -85,7 +87,7 @@ def warm_up(lm: Any, method: str, args: tuple[Any, ...]) -> None:
 
 def release(program: str) -> str:
     """Returns the name and version of the package that computes."""
-    package = {"hf": "lm_eval", "continuous": "transformers"}.get(program, program)
+    package = {"hf": "lm_eval", "continuous": "transformers"}.get(program, program.removesuffix(WELL))
     return f"{package} {version(package)}"
 
 
@@ -147,33 +149,44 @@ def pages(job: Job, prompts: list[list[int]], most: int) -> Job:
 
 
 @functools.lru_cache(1)
-def vllm(device: str, dtype: str, folder: str) -> Any:
+def vllm(device: str, dtype: str, folder: str, well: bool) -> Any:
     if device == "cpu":
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")  # GiB
         os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")  # as many threads as the others
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"  # its memory is this process' memory
     from lm_eval.models.vllm_causallms import VLLM
 
+    kind = VLLM
+    if well:
+        from afrieval.models.backends.vllm import backend
+
+        kind = backend()
     share = {} if device == "cpu" else {"gpu_memory_utilization": SHARE}
-    return VLLM(folder, dtype=dtype, batch_size="auto", max_model_len=LONGEST, enable_prefix_caching=True, **share)
+    return kind(folder, dtype=dtype, batch_size="auto", max_model_len=LONGEST, enable_prefix_caching=True, **share)
 
 
 def fresh_vllm(job: Job, folder: str) -> Any:
-    lm = vllm(job["device"], job["dtype"], folder)
+    lm = vllm(job["device"], job["dtype"], folder, job["program"].endswith(WELL))
     lm.model.reset_prefix_cache()
     return lm
 
 
 @functools.lru_cache(1)
-def sglang(dtype: str, folder: str) -> Any:
+def sglang(dtype: str, folder: str, well: bool) -> Any:
     from lm_eval.models.sglang_causallms import SGLangLM
 
+    kind = SGLangLM
+    if well:
+        from afrieval.models.backends.shared_prefixes import SGLangLikelihoods
+        from afrieval.models.base import LanguageModel
+
+        kind = type("SGLang", (LanguageModel, SGLangLikelihoods, SGLangLM), {})
     made = {"max_model_len": LONGEST, "mem_fraction_static": SHARE, "add_bos_token": True}
-    return SGLangLM(folder, dtype=dtype, batch_size="auto", **made)
+    return kind(folder, dtype=dtype, batch_size="auto", **made)
 
 
 def fresh_sglang(job: Job, folder: str) -> Any:
-    lm = sglang(job["dtype"], folder)
+    lm = sglang(job["dtype"], folder, job["program"].endswith(WELL))
     lm.model.flush_cache()
     return lm
 
@@ -232,7 +245,9 @@ PROGRAMS: dict[str, tuple[Callable[[Job, str], Any], Callable[[Any], Any], bool]
     "afrieval": (afrieval, embedded, False),
     "continuous": (continuous, embedded, False),
     "vllm": (fresh_vllm, reported(of_vllm), True),
+    "vllm-well": (fresh_vllm, reported(of_vllm), True),
     "sglang": (fresh_sglang, reported(of_sglang), True),
+    "sglang-well": (fresh_sglang, reported(of_sglang), True),
 }
 
 if __name__ == "__main__":

@@ -40,10 +40,16 @@ from afrieval.models.gguf import converted
 COLUMNS = (
     "case", "program", "seconds", "documents/s", "tokens/document", "of the least work", "memory", "difference", "ratio"
 )  # fmt: skip
-PROGRAMS = ("hf", "afrieval", "llama.cpp", "continuous", "vllm", "sglang")
-NAMES = {"continuous": "transformers' continuous batching"}
+PROGRAMS = ("hf", "afrieval", "llama.cpp", "continuous", "vllm", "vllm-well", "sglang", "sglang-well")
+NAMES = {
+    "continuous": "transformers' continuous batching",
+    "vllm": "vllm (as lm_eval calls it)",
+    "vllm-well": "vllm (called well)",
+    "sglang": "sglang (as lm_eval calls it)",
+    "sglang-well": "sglang (called well)",
+}
 BATCHES = {"cpu": (1, 8, 32), "cuda": (4, 16, 64)}
-KEPT = ("vllm", "sglang")
+KEPT = ("vllm", "vllm-well", "sglang", "sglang-well")
 SHARING = ("afrieval", "llama.cpp")  # what requests have in common; they compute all documents on a CPU
 OWN = {"cpu": 8, "cuda": 64}  # batch of the others, as far as they have any; this engine and vLLM choose themselves
 PEER = Path(__file__).with_name("peer.py")
@@ -184,12 +190,13 @@ def whole(case: Case, method: str, arguments: list[list[Any]], documents: list[i
 
 
 def python(program: str, args: argparse.Namespace) -> str:
-    return str(args.python.get(program, sys.executable))
+    return str(args.python.get(program, args.python.get(program.removesuffix("-well"), sys.executable)))
 
 
 def absent(program: str, args: argparse.Namespace) -> str:
     """Returns why a program cannot be run; empty if it is installed."""
-    package = {"hf": "lm_eval", "continuous": "transformers", "llama.cpp": "llama_cpp"}.get(program, program)
+    packages = {"hf": "lm_eval", "continuous": "transformers", "llama.cpp": "llama_cpp"}
+    package = packages.get(program, program.removesuffix("-well"))
     find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
     try:
         done = subprocess.run([python(program, args), "-c", find], check=False)

@@ -17,6 +17,8 @@ from afrieval.results.comparable_runs import read_runs
 from afrieval.results.run_files import sample_path
 from afrieval.results.samples import read_samples
 from tests.conftest import ROOT, Cli
+from tests.models.backends.programs import with_sglang, with_vllm
+from tests.models.tiny import tiny_llama
 
 pytestmark = pytest.mark.slow  # whole benchmarks, in small
 SCRIPT = ROOT / "bench/compare.py"
@@ -124,7 +126,20 @@ def test_programs_are_compared_on_the_same_requests(
     hf, own = (line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith("| afrixnli"))
     assert [hf[1], own[1]] == ["hf, batch 2", "afrieval"] and float(hf[4].replace(",", "")) > float(own[4]) > 0
     assert float(own[7]) < 1e-3 and hf[8] == "1.0"
-    assert "\nsglang was not run: not here." in printed
+    assert "\nsglang (as lm_eval calls it) was not run: not here." in printed
+
+
+@pytest.mark.parametrize("program", ["vllm", "sglang"])
+def test_programs_are_asked_well_and_as_lm_eval_does(
+    program: str, bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    {"vllm": with_vllm, "sglang": with_sglang}[program](monkeypatch)
+    peer = bench("peer")
+    requests = [("Kí ni olú ìlú Nàìjíríà? " * 3, answer) for answer in (" Abuja", " Èkó", " A")]
+    case = {"folder": str(tiny_llama(tmp_path)), "method": "loglikelihood", "requests": requests}
+    job = {"device": "cpu", "dtype": "float32", "batch": 8}
+    plain, well = (peer.measured({**job, "program": name}, case) for name in (program, f"{program}-well"))
+    assert plain["answers"] == pytest.approx(well["answers"]) and well["tokens"] < plain["tokens"] / 2
 
 
 def test_made_up_packed_runs_are_read(tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ def decoder(name: str, seed: int = 0, attention: str | None = None, **changed: A
     import transformers
 
     kind, settings = DECODERS[name]
+    if name == "gemma2":
+        attention = attention or "eager"  # transformers before 5.21 forgets a soft cap otherwise
     tokens = {"vocab_size": len(byte_tokenizer()), "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}
     settings = {"initializer_range": 0.3, "init_std": 0.3, "tie_word_embeddings": False} | tokens | settings | changed
     config = getattr(transformers, f"{kind.removesuffix('LMHead')}Config")(**settings, attn_implementation=attention)

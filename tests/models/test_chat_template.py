@@ -8,9 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lm_eval.models.huggingface import HFLM
+from packaging.version import Version
 from tests.conftest import Cli
 from tests.models.tiny import CHAT, tiny_llama
 from transformers.utils import chat_template_utils
@@ -45,10 +47,11 @@ DATED = (
 )
 TEMPLATES = {"llama": LLAMA, "qwen": QWEN, "dated": DATED, "own": CHAT}
 USER = {"role": "user", "content": "Kínni iyì p?\n "}
+EMPTY = {"name": None} if Version(transformers.__version__) >= Version("5.23") else {}  # earlier ones write it
 CHATS: tuple[list[dict[str, Any]], ...] = (
     [USER],
     [{"role": "user", "content": "ɓ{{ 1 / 0 }}\u2028"}, {"role": "assistant", "content": "<s>A "}],
-    [USER, {"role": "assistant", "content": "B"}, {**USER, "name": None}],
+    [USER, {"role": "assistant", "content": "B"}, {**USER, **EMPTY}],
 )
 BEGUN = {"add_generation_prompt": True, "continue_final_message": False}
 CONTINUED = {"add_generation_prompt": False, "continue_final_message": True}

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from tests.models.shapes import decoder
 from tests.models.test_folder import changed, load, refused
 from tests.models.tiny import tiny_llama
 
 from afrieval._util.errors import UserError
 from afrieval.config.settings import ModelConfig
-from afrieval.models.demo import demo_folder
+from afrieval.models.demo import byte_tokenizer, demo_folder
 from afrieval.models.load_errors import explain, loading
 
 
@@ -35,6 +36,13 @@ def test_a_fingerprint_tells_settings_apart(tmp_path: Path) -> None:
 
 def test_a_cpu_gets_a_fixed_batch_and_no_search() -> None:
     assert load("demo").batch_size == 8
+
+
+def test_a_soft_cap_of_attention_is_computed(tmp_path: Path) -> None:
+    """By itself, transformers before 5.21 takes kernels that have none."""
+    decoder("gemma2").save_pretrained(tmp_path)
+    byte_tokenizer().save_pretrained(tmp_path)
+    assert load(tmp_path).model.config._attn_implementation == "eager"
 
 
 def test_a_hub_name_without_network() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from afrieval._util.errors import UserError
 from afrieval.models.base import PROBE
-from afrieval.models.engine.requests import EngineModel
+from afrieval.models.engine.requests import EngineModel, TokenRequest
 from afrieval.models.folder import Shapes
 from afrieval.models.load_errors import device_errors
 
@@ -186,3 +186,15 @@ def _check_order(name: str, lm: EngineModel, tokens: list[int], logits: Any) -> 
             f"{name} does not generate from left to right: the probability of a token depends on later ones",
             "give a model that generates text, such as Llama, Gemma or T5, not an encoder such as BERT",
         )
+
+
+def check_lengths(requests: list[TokenRequest], longest: int) -> None:
+    """Rejects contexts and answers without tokens, and answers that exceed the context length."""
+    for texts, context, answer in requests:
+        if not (context and answer):
+            raise UserError(
+                f"the tokenizer returns no token for the {'answer' if context else 'prompt'} in {str(texts)[-200:]}",
+                "give --model.add_bos_token true for empty prompts; an empty answer has no likelihood",
+            )
+        if len(answer) > longest:
+            raise UserError(f"an answer has {len(answer)} tokens, but the context only {longest}", "shorten the answer")

@@ -103,7 +103,7 @@ def test_settings_that_vllm_has_under_another_name(options: dict[str, Any], hint
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is not None, reason="vllm is installed")
 def test_without_the_package_the_extra_is_named(run_demo: Cli) -> None:
     refused = run_demo("--model.model_type", "vllm", "--model.model_name", "o/n")
-    assert refused.code == 2 and "needs the package vllm" in refused.err and "vllm>=0.29,<0.31" in refused.err
+    assert refused.code == 2 and "needs the package vllm" in refused.err and "vllm>=0.33,<0.34" in refused.err
 
 
 class StandIn(LanguageModel, LM):

@@ -19,6 +19,7 @@ from afrieval.models.backend_args import (
     missing,
     parameters,
 )
+from afrieval.models.backends.shared_prefixes import SGLangLikelihoods
 from afrieval.models.base import Capabilities, LanguageModel, NamedModel
 from afrieval.models.credentials import bare_address, is_address, is_secret
 from afrieval.models.engine.text_ends import leave_texts_open
@@ -33,6 +34,7 @@ PACKAGES = ("aiohttp", "requests", "tenacity", "tqdm")  # needed by API backends
 ADDRESSED = ("local-completions", "local-chat-completions", "sglang-generate")  # without default address
 WITH_LIKELIHOODS = {"openai-completions": ("babbage-002", "davinci-002")}  # the only such models of a backend
 DEFAULT_LENGTH = 2048  # the harness' default for API models, whatever their context
+MIXINS = {"sglang": (SGLangLikelihoods,)}  # of backends that choose their batches themselves
 
 
 class HarnessBackend(Backend):
@@ -68,7 +70,8 @@ class HarnessBackend(Backend):
 
             lm = load_api(kind, members, {**arguments, "tokenizer_backend": _tokenizer_backend(config, kind)})
         else:
-            lm = type(kind.__name__, (NamedModel, kind), members)(**arguments)
+            mixins = MIXINS.get(config.model_type, ())
+            lm = type(kind.__name__, (NamedModel, *mixins, kind), members)(**arguments)
         leave_texts_open(lm)
         if not hasattr(lm, "max_length"):
             lm.max_length = math.inf
@@ -136,7 +139,8 @@ class HarnessBackend(Backend):
         names = {name for base in backend_class(config.model_type).__mro__ for name in parameters(base)}
         settings = check_unsupported(config, names)
         named = [name for name in NAMES if name in names][:1]
-        size = 1 if str(evaluation.batch_size).startswith("auto") else evaluation.batch_size
+        auto = str(evaluation.batch_size).startswith("auto") and config.model_type not in MIXINS
+        size = 1 if auto else evaluation.batch_size
         fixed = {"batch_size": size, "seed": evaluation.torch_random_seed}
         return {
             **dict.fromkeys(named, config.model_name),

@@ -15,7 +15,7 @@ from afrieval._util.errors import UserError
 from afrieval.models.backends.text_requests import Text, ahead, apart, pair_text, scored_texts, whole_text
 from afrieval.models.base import LanguageModel
 from afrieval.models.chat_template import KeepsSystemText
-from afrieval.models.checks import check_found, check_sizes, try_writing
+from afrieval.models.checks import check_found, check_lengths, check_sizes, try_writing
 from afrieval.models.engine.generation import check_numbers, unusable
 from afrieval.models.engine.logits import Decided
 from afrieval.models.engine.requests import EngineError, TokenRequest
@@ -62,6 +62,8 @@ class HF(KeepsSystemText, TreeLM, LanguageModel):
     def _create_model(self, pretrained: str, **kwargs: Any) -> None:
         """Loads the model, and rejects it if it differs from its checkpoint."""
         auto = self.AUTO_MODEL_CLASS
+        if getattr(self.config, "attn_logit_softcapping", None):  # transformers before 5.21 forgets it otherwise
+            kwargs.setdefault("attn_implementation", "eager")
         if not (kwargs.get("gguf_file") or kwargs.get("autogptq") or kwargs.get("gptqmodel")):
             check_sizes(pretrained, auto, self.config, self._shapes)
         self.AUTO_MODEL_CLASS = SimpleNamespace(from_pretrained=partial(_checked, auto))
@@ -259,15 +261,3 @@ def _checked(auto: Any, name: str, **kwargs: Any) -> Any:
         loading_log.removeFilter(nothing)
     check_found(name, model, info)
     return model
-
-
-def check_lengths(requests: list[TokenRequest], longest: int) -> None:
-    """Rejects contexts and answers without tokens, and answers that exceed the context length."""
-    for texts, context, answer in requests:
-        if not (context and answer):
-            raise UserError(
-                f"the tokenizer returns no token for the {'answer' if context else 'prompt'} in {str(texts)[-200:]}",
-                "give --model.add_bos_token true for empty prompts; an empty answer has no likelihood",
-            )
-        if len(answer) > longest:
-            raise UserError(f"an answer has {len(answer)} tokens, but the context only {longest}", "shorten the answer")

@@ -8,6 +8,7 @@ from afrieval._util.errors import UserError
 from afrieval.config.settings import EvalConfig, ModelConfig
 from afrieval.models.backend import Backend
 from afrieval.models.backend_args import arguments_of_vllm, check_arguments, signature
+from afrieval.models.backends.shared_prefixes import VLLMLikelihoods
 from afrieval.models.base import Capabilities, LanguageModel
 from afrieval.models.chat_template import KeepsSystemText
 from afrieval.models.engine.text_ends import leave_texts_open
@@ -15,7 +16,7 @@ from afrieval.models.load_errors import loading
 from afrieval.models.loading import begin, check_parts, loadable, stated_length, tried
 from afrieval.models.processes import Processes
 
-INSTALL = "install 'vllm>=0.29,<0.31' in a separate environment; see 'Models' in the documentation"
+INSTALL = "install 'vllm>=0.33,<0.34' in a separate environment; see 'Models' in the documentation"
 
 
 class VLLMBackend(Backend):
@@ -89,8 +90,8 @@ def backend() -> Any:
     except ModuleNotFoundError as e:
         raise UserError(f"the vllm backend needs the package {e.name}", INSTALL) from None
 
-    class KeepingVLLM(LanguageModel, KeepsSystemText, VLLM):
-        """The harness' class, except that system texts are kept."""
+    class KeepingVLLM(LanguageModel, KeepsSystemText, VLLMLikelihoods, VLLM):
+        """The harness' class, except that system texts are kept, and contexts computed once."""
 
         @property
         def longest_scored(self) -> int:
