@@ -71,6 +71,15 @@ SHAPES = {
 }
 
 
+def shape_of(folder: Path) -> Shape:
+    """Returns the numbers of a Llama in a folder."""
+    config = json.loads((folder / "config.json").read_text())
+    names = ("hidden_size", "intermediate_size", "num_hidden_layers", "vocab_size", "tie_word_embeddings")
+    hidden, intermediate, layers, vocabulary, tied = (config[name] for name in names)
+    heads = config["num_attention_heads"], config["num_key_value_heads"]
+    return Shape(hidden, intermediate, layers, heads, vocabulary, tied)
+
+
 def english(data: str) -> list[str]:
     """Returns the English questions of the data, for a tokenizer to learn from."""
     texts: list[str] = []

@@ -4,11 +4,13 @@ python bench/peers.py --data FOLDER                                        # a L
 python bench/peers.py --data FOLDER --shape llama-3.2-1b --device cuda     # bfloat16, nothing downloaded
 python bench/peers.py --data FOLDER --case "yor, 5-shot" --limit 12 --programs hf,afrieval
 python bench/peers.py --data FOLDER --python vllm=ENVIRONMENT/bin/python   # a program with an environment of its own
+python bench/peers.py --data FOLDER --model "$(python scripts/real_model.py smollm2)" --programs hf,afrieval,llama.cpp
 
 FOLDER is laid out ORG/NAME as on the hub and has AfriMMLU, AfriXNLI, Belebele and AfriMGSM; AFRIEVAL_DATA if not given.
 On a CPU each measurement is a process of its own, on a GPU each program and batch size. Nothing else should run, but
 with one thread (OMP_NUM_THREADS=1), seconds are processor time, and other work counts little.
-The table also names programs that are not installed or fail. In float32, log-likelihoods other than hf's are an error.
+The table also names programs that are not installed or fail. In float32, log-likelihoods other than hf's are an error,
+except llama.cpp's, whose cache has 16 bits.
 """
 
 import argparse
@@ -27,16 +29,18 @@ from typing import Any, NamedTuple
 
 import torch
 from engine_cases import CASES, Case, needed_work, requests
-from engine_model import SHAPES, endless, english, random_model, saved
+from engine_model import SHAPES, Shape, endless, english, random_model, saved, shape_of
+from llamacpp_job import llamacpp_case, with_texts
 from machine import cores_taken, machine, matrix_rate, taken_by_others
 from transformers import AutoTokenizer
 
 from afrieval._util.errors import UserError
+from afrieval.models.gguf import converted
 
 COLUMNS = (
     "case", "program", "seconds", "documents/s", "tokens/document", "of the least work", "memory", "difference", "ratio"
 )  # fmt: skip
-PROGRAMS = ("hf", "afrieval", "continuous", "vllm", "vllm-well", "sglang", "sglang-well")
+PROGRAMS = ("hf", "afrieval", "llama.cpp", "continuous", "vllm", "vllm-well", "sglang", "sglang-well")
 NAMES = {
     "continuous": "transformers' continuous batching",
     "vllm": "vllm (as lm_eval calls it)",
@@ -46,8 +50,10 @@ NAMES = {
 }
 BATCHES = {"cpu": (1, 8, 32), "cuda": (4, 16, 64)}
 KEPT = ("vllm", "vllm-well", "sglang", "sglang-well")
+SHARING = ("afrieval", "llama.cpp")  # what requests have in common; they compute all documents on a CPU
 OWN = {"cpu": 8, "cuda": 64}  # batch of the others, as far as they have any; this engine and vLLM choose themselves
 PEER = Path(__file__).with_name("peer.py")
+LLAMACPP = Path(__file__).with_name("peer_llamacpp.py")
 FAR = 1e-3
 
 
@@ -101,6 +107,7 @@ class Bench:
 
     args: argparse.Namespace
     work: Path
+    shape: Shape
     folders: dict[bool, Path]
     asked: list[Asked]
     lm: Any
@@ -132,6 +139,7 @@ def arguments() -> argparse.Namespace:
         "--data", default=os.environ.get("AFRIEVAL_DATA"), help="folder laid out ORG/NAME as on the hub"
     )
     parser.add_argument("--shape", choices=list(SHAPES), default="50m")
+    parser.add_argument("--model", type=Path, help="folder or GGUF file of a real Llama, instead of a shape")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", help="float32 on a CPU, bfloat16 elsewhere, if not given")
     parser.add_argument("--limit", type=int, help="documents of each case: 48 on a CPU, 200 elsewhere, if not given")
@@ -161,15 +169,19 @@ def prepared(args: argparse.Namespace, work: Path) -> Bench:
     """Writes the models, and makes the requests as `afrieval run` does."""
     from afrieval.models.backends.hf import HF
 
-    texts = english(args.data)
-    folder = saved(work / "model", SHAPES[args.shape], texts, args.device, args.dtype)
-    torch.cuda.empty_cache()  # the programs need it
+    if args.model:
+        folder = other = args.model if args.model.is_dir() else converted(args.model)
+    else:
+        learned_from = english(args.data)
+        folder = saved(work / "model", SHAPES[args.shape], learned_from, args.device, args.dtype)
+        other = endless(folder, work / "endless", learned_from)
+        torch.cuda.empty_cache()  # the programs need it
     words = AutoTokenizer.from_pretrained(folder)
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     lm = HF(pretrained=random_model(SHAPES["tiny"], "cpu", "float32"), tokenizer=words, device="cpu")
     cases = [case for case in CASES if args.case in case.title]
     asked = [whole(case, *requests(case, lm, args.data, args.limit)) for case in cases]
-    return Bench(args, work, {True: folder, False: endless(folder, work / "endless", texts)}, asked, lm)
+    return Bench(args, work, shape_of(folder), {True: folder, False: other}, asked, lm)
 
 
 def whole(case: Case, method: str, arguments: list[list[Any]], documents: list[int]) -> Asked:
@@ -183,7 +195,8 @@ def python(program: str, args: argparse.Namespace) -> str:
 
 def absent(program: str, args: argparse.Namespace) -> str:
     """Returns why a program cannot be run; empty if it is installed."""
-    package = {"hf": "lm_eval", "continuous": "transformers"}.get(program, program.removesuffix("-well"))
+    packages = {"hf": "lm_eval", "continuous": "transformers", "llama.cpp": "llama_cpp"}
+    package = packages.get(program, program.removesuffix("-well"))
     find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
     try:
         done = subprocess.run([python(program, args), "-c", find], check=False)
@@ -195,7 +208,7 @@ def absent(program: str, args: argparse.Namespace) -> str:
 def measured(bench: Bench, program: str) -> Iterator[Row]:
     """Yields a row per case that a program can compute, with its fastest batch size."""
     asked = [a for a in bench.asked if program != "continuous" or a.method == "generate_until"]
-    if program != "afrieval":  # on a CPU the others take long for what they do not share
+    if program not in SHARING:  # on a CPU the others take long for what they do not share
         asked = [a.few(bench.args.hf_limit) if program == "hf" or a.method == "loglikelihood" else a for a in asked]
     for together in processes(bench, program, asked):
         yield from fastest(bench, program, together)
@@ -229,15 +242,20 @@ def run(bench: Bench, program: str, batch: int, asked: list[Asked]) -> list[Row]
         {"folder": str(bench.folders[a.case.longest > 0]), "method": a.method, "requests": a.arguments} for a in asked
     ]
     machine_and_batch = {"device": bench.args.device, "dtype": bench.args.dtype, "batch": batch}
-    job.write_text(json.dumps({"program": program, **machine_and_batch, "cases": given}))
+    machine_and_batch["threads"] = torch.get_num_threads()
+    cases = [llamacpp_case(case, bench.lm, bench.work) for case in given] if program == "llama.cpp" else given
+    job.write_text(json.dumps({"program": program, **machine_and_batch, "cases": cases}))
     answers.write_text("")
-    command = [python(program, bench.args), str(PEER), str(job), str(answers)]
+    peer = LLAMACPP if program == "llama.cpp" else PEER
+    command = [python(program, bench.args), str(peer), str(job), str(answers)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [json.loads(text) for text in answers.read_text().splitlines()]
     last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
     found += [{"error": f"exit code {done.returncode}, {last}"}] * (len(asked) - len(found))
     if any("error" in of for of in found):
         print(done.stderr, file=sys.stderr, flush=True)
+    if program == "llama.cpp":
+        found = [with_texts(case, bench.lm, f) for case, f in zip(given, found, strict=True)]
     rows = [Row(a, program, batch, f) for a, f in zip(asked, found, strict=True)]
     for row in rows:
         print(row.asked.case.title, named(row), f"{row.rate:.2f} documents/s", file=sys.stderr, flush=True)
@@ -256,7 +274,7 @@ def cells(bench: Bench, row: Row, rows: Sequence[Row], rate: float) -> list[str]
     hf = reference(row, rows)
     tokens, seconds = row.found["tokens"], row.found["seconds"]
     asked = row.asked
-    needed = needed_work(bench.lm, SHAPES[bench.args.shape], asked.method, asked.arguments, row.found["answers"])
+    needed = needed_work(bench.lm, bench.shape, asked.method, asked.arguments, row.found["answers"])
     return [
         asked.case.title,
         named(row),
@@ -305,17 +323,18 @@ def check(rows: Sequence[Row], exact: bool) -> None:
         if "error" in row.found:
             if row.program in PROGRAMS[:2]:
                 sys.exit(f"{row.asked.case.title}: {named(row)} failed, {row.found['error']}")
-        elif exact and hf and ((found := difference(row, hf)).far > FAR or found.greedy):
+        elif exact and hf and row.program != "llama.cpp" and ((found := difference(row, hf)).far > FAR or found.greedy):
             sys.exit(f"{row.asked.case.title}: the answers of {named(row)} are not hf's, {found}")
 
 
 def heading(args: argparse.Namespace, rate: float, others: float, rows: Sequence[Row]) -> str:
     """Returns what was measured where, for people."""
+    model = args.model.name if args.model else f"shape {args.shape}"
     versions = sorted({row.found["version"] for row in rows if "version" in row.found})
     return (
         f"{date.today()}, {machine(args.device)}, {args.dtype}, matrix products at {rate / 1e9:,.0f} GFLOP/s; "
         f"{args.limit} documents of each case, {args.hf_limit} of them, evenly spread, for hf; "
-        f"shape {args.shape}; {', '.join(versions)}. Other programs took {others:.0%} of the cores meanwhile."
+        f"{model}; {', '.join(versions)}. Other programs took {others:.0%} of the cores meanwhile."
     )
 
 

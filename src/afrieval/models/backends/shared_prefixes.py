@@ -18,7 +18,7 @@ from afrieval.models.engine.tree import common
 Tokens = tuple[int, ...]
 Pair = tuple[Tokens, Tokens]  # a context and its answer
 Likelihood = tuple[float, bool]  # log-likelihood, and whether no token is more likely
-Scores = dict[Pair, dict[int, Likelihood]]  # of an answer's tokens, by their index
+Scored = tuple[Tokens, Tokens, dict[int, Likelihood]]  # a pair, and what is known of the answer's tokens, by index
 
 BLOCK = 16  # tokens that vLLM caches together, unless it is set up otherwise
 MOST = 128  # tokens whose log-probabilities vLLM returns after a prompt
@@ -41,18 +41,18 @@ class SharedPrefixes:
         if not self.shares:
             slowly = super()._loglikelihood_tokens(requests, disable_tqdm=disable_tqdm)  # type: ignore[misc]
             return list(slowly)
-        texts = defaultdict(list)
-        for text, context, answer in requests:
-            texts[_fitting(context, answer, longest)].append(text)
-        size = len(texts) if self.batch_size == "auto" else int(self.batch_size)
-        likelihoods: dict[Pair, Likelihood] = {}
-        for pairs in _portions(sorted(texts), size, self.cached_tokens):
-            likelihoods |= (scored := self.scored(pairs))
-            for pair, likelihood in scored.items():
-                for text in texts[pair]:
-                    if text is not None:  # None is a window of a whole text, which the harness stores itself
+        numbers = defaultdict(list)
+        for number, (_, context, answer) in enumerate(requests):
+            numbers[_fitting(context, answer, longest)].append(number)
+        size = len(numbers) if self.batch_size == "auto" else int(self.batch_size)
+        likelihoods: dict[int, Likelihood] = {}
+        for pairs in _portions(numbers, size, self.cached_tokens):
+            for pair, likelihood in zip(pairs, self.scored(pairs), strict=True):
+                for number in numbers[pair]:
+                    likelihoods[number] = likelihood
+                    if (text := requests[number][0]) is not None:  # a window of a text, which the harness stores itself
                         self.cache_hook.add_partial("loglikelihood", text, likelihood)
-        return [likelihoods[_fitting(context, answer, longest)] for _, context, answer in requests]
+        return [likelihoods[number] for number in range(len(requests))]
 
 
 class SGLangLikelihoods(SharedPrefixes):
@@ -65,22 +65,20 @@ class SGLangLikelihoods(SharedPrefixes):
         """One token less than the context: SGLang refuses prompts that fill it."""
         return int(super().max_length) - 1  # type: ignore[misc]
 
-    def scored(self: Any, pairs: list[Pair]) -> dict[Pair, Likelihood]:
-        """Returns the likelihoods of pairs."""
+    def scored(self: Any, pairs: list[Pair]) -> list[Likelihood]:
+        """Returns the likelihoods of pairs, in order."""
         outputs = self._model_generate(
             requests=[[*context, *answer] for context, answer in pairs],
             return_logprob=True,
             top_logprobs_num=2,
-            logprob_start_len=[
-                len(context) - 1 for context, _ in pairs
-            ],  # of the token before the answer, which has none
+            logprob_start_len=[len(context) - 1 for context, _ in pairs],  # the token there has none itself
         )
-        likelihoods = {}
-        for (context, answer), output in zip(pairs, outputs, strict=True):
+        likelihoods = []
+        for (_, answer), output in zip(pairs, outputs, strict=True):
             scored, highest = (output["meta_info"][name][1:] for name in ("input_token_logprobs", "input_top_logprobs"))
             likeliest = [max(entries, key=lambda entry: entry[0])[1] for entries in highest]
             tokens = zip(scored, likeliest, answer, strict=True)
-            likelihoods[context, answer] = _in_all((entry[0], top == token) for entry, top, token in tokens)
+            likelihoods.append(_in_all((entry[0], top == token) for entry, top, token in tokens))
         return likelihoods
 
 
@@ -107,32 +105,33 @@ class VLLMLikelihoods(SharedPrefixes):
         cache = self.model.llm_engine.vllm_config.cache_config
         return SHARE * cache.num_gpu_blocks * cache.block_size if cache.num_gpu_blocks else math.inf
 
-    def scored(self: Any, pairs: list[Pair]) -> dict[Pair, Likelihood]:
-        """Returns the likelihoods of pairs."""
-        scores: Scores = {pair: {} for pair in pairs}
-        self._score_tokens(scores, ((pair, 0) for pair in pairs))
-        self._score_prompts(scores, [pair for pair in pairs if len(pair[1]) > 1])
-        hidden = [pair for pair in pairs if len(pair[1]) - len(scores[pair]) > BLOCK]  # too many to go one by one
-        self._score_prompts(scores, hidden, cached=False)
-        self._score_tokens(scores, ((pair, i) for pair in pairs for i in range(len(pair[1])) if i not in scores[pair]))
-        return {pair: _in_all(scores[pair][i] for i in range(len(pair[1]))) for pair in pairs}
+    def scored(self: Any, pairs: list[Pair]) -> list[Likelihood]:
+        """Returns the likelihoods of pairs, in order."""
+        scored: list[Scored] = [(context, answer, {}) for context, answer in pairs]
+        self._score_tokens([(each, 0) for each in scored])
+        self._score_prompts([each for each in scored if len(each[1]) > 1])
+        hidden = [each for each in scored if len(each[1]) - len(each[2]) > BLOCK]  # too many to go one by one
+        self._score_prompts(hidden, cached=False)
+        self._score_tokens([(each, i) for each in scored for i in range(len(each[1])) if i not in each[2]])
+        return [_in_all(tokens[i] for i in range(len(answer))) for _, answer, tokens in scored]
 
-    def _score_prompts(self: Any, scores: Scores, pairs: list[Pair], cached: bool = True) -> None:
+    def _score_prompts(self: Any, scored: list[Scored], cached: bool = True) -> None:
         """Scores the tokens of answers that vLLM has not cached, or all of them."""
-        options = [{"prompt_logprobs": 1, "skip_reading_prefix_cache": not cached}] * len(pairs)
-        for pair, output in zip(pairs, self._outputs([sum(pair, ()) for pair in pairs], options), strict=True):
-            answer, computed = pair[1], output.prompt_logprobs[1:]  # of the last tokens; the first has none
+        options = [{"prompt_logprobs": 1, "skip_reading_prefix_cache": not cached}] * len(scored)
+        outputs = self._outputs([context + answer for context, answer, _ in scored], options)
+        for (_, answer, tokens), output in zip(scored, outputs, strict=True):
+            computed = output.prompt_logprobs[1:]  # of the last tokens; the first one that is computed has none
             for i in range(-1, -1 - min(len(answer), len(computed)), -1):
-                scores[pair][len(answer) + i] = _from_vllm(computed[i], answer[i])
+                tokens[len(answer) + i] = _from_vllm(computed[i], answer[i])
 
-    def _score_tokens(self: Any, scores: Scores, tokens: Iterable[tuple[Pair, int]]) -> None:
+    def _score_tokens(self: Any, missing: list[tuple[Scored, int]]) -> None:
         """Scores single tokens of answers; a prefix is asked for once for all that follow it."""
         followers = defaultdict(list)
-        for pair, i in tokens:
-            followers[pair[0] + pair[1][:i]].append((pair, i))
+        for (context, answer, tokens), i in missing:
+            followers[context + answer[:i]].append((answer[i], i, tokens))
         prompts, options = [], []
-        for prefix in followers:
-            ids = sorted({pair[1][i] for pair, i in followers[prefix]})
+        for prefix, following in followers.items():
+            ids = sorted({token for token, *_ in following})
             parts = [ids[begin : begin + MOST] for begin in range(0, len(ids), MOST)]
             prompts += [prefix] * len(parts)
             options += [{"logprob_token_ids": part} for part in parts]
@@ -140,8 +139,8 @@ class VLLMLikelihoods(SharedPrefixes):
         for prefix, output in zip(prompts, self._outputs(prompts, options), strict=True):
             rows[prefix] |= output.outputs[0].logprobs[0]  # with the most likely token, which vLLM writes
         for prefix, row in rows.items():
-            for pair, i in followers[prefix]:
-                scores[pair][i] = _from_vllm(row, pair[1][i])
+            for token, i, tokens in followers[prefix]:
+                tokens[i] = _from_vllm(row, token)
 
     def _outputs(self: Any, prompts: list[Tokens], options: list[dict[str, Any]]) -> Sequence[Any]:
         from vllm import SamplingParams
@@ -155,12 +154,15 @@ def _fitting(context: list[int], answer: list[int], longest: int) -> Pair:
     return tuple(context[max(0, len(context) + len(answer) - longest) :]), tuple(answer)
 
 
-def _portions(pairs: list[Pair], size: int, room: float) -> Iterator[list[Pair]]:
-    """Yields sorted pairs in portions of at most `size`, whose tokens, common beginnings counted once, have room."""
+def _portions(pairs: Iterable[Pair], size: int, room: float) -> Iterator[list[Pair]]:
+    """Yields pairs, those with a common beginning together, in portions that have room.
+
+    A portion has at most `size` pairs, whose tokens, common beginnings counted once, are at most `room`.
+    """
+    prompts = [(np.array(context + answer, np.int32), (context, answer)) for context, answer in pairs]
     portion: list[Pair] = []
     used, last = 0, np.zeros(0, np.int32)
-    for pair in pairs:
-        prompt = np.array(sum(pair, ()), np.int32)
+    for prompt, pair in sorted(prompts, key=lambda entry: entry[0].tobytes()):  # faster than by tokens
         new = len(prompt) - common(last, prompt)
         if portion and (len(portion) == size or used + new > room):
             yield portion
