@@ -50,7 +50,7 @@ class SharedPrefixes:
             for pair, likelihood in zip(pairs, self.scored(pairs), strict=True):
                 for number in numbers[pair]:
                     likelihoods[number] = likelihood
-                    if (text := requests[number][0]) is not None:  # a window of a text, which the harness stores itself
+                    if (text := requests[number][0]) is not None:  # None is a window, which the harness stores
                         self.cache_hook.add_partial("loglikelihood", text, likelihood)
         return [likelihoods[number] for number in range(len(requests))]
 
