@@ -43,7 +43,8 @@ class SharedPrefixes:
             return list(slowly)
         numbers = defaultdict(list)
         for number, (_, context, answer) in enumerate(requests):
-            numbers[_fitting(context, answer, longest)].append(number)
+            surplus = max(0, len(context) + len(answer) - longest)
+            numbers[tuple(context[surplus:]), tuple(answer)].append(number)
         size = len(numbers) if self.batch_size == "auto" else int(self.batch_size)
         likelihoods: dict[int, Likelihood] = {}
         for pairs in _portions(numbers, size, self.cached_tokens):
@@ -147,11 +148,6 @@ class VLLMLikelihoods(SharedPrefixes):
 
         params = [SamplingParams(temperature=0, max_tokens=1, detokenize=False, **each) for each in options]
         return self._model_generate([*map(list, prompts)], generate=True, sampling_params=params) if prompts else []
-
-
-def _fitting(context: list[int], answer: list[int], longest: int) -> Pair:
-    """Returns a pair without the first tokens of a context that is too long."""
-    return tuple(context[max(0, len(context) + len(answer) - longest) :]), tuple(answer)
 
 
 def _portions(pairs: Iterable[Pair], size: int, room: float) -> Iterator[list[Pair]]:
