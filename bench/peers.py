@@ -195,6 +195,8 @@ def python(program: str, args: argparse.Namespace) -> str:
 
 def absent(program: str, args: argparse.Namespace) -> str:
     """Returns why a program cannot be run; empty if it is installed."""
+    if program == "llama.cpp" and (args.device, args.dtype) != ("cpu", "float32"):
+        return "it is measured on CPUs, in float32"
     packages = {"hf": "lm_eval", "continuous": "transformers", "llama.cpp": "llama_cpp"}
     package = packages.get(program, program.removesuffix("-well"))
     find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"

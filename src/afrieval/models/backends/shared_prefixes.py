@@ -43,14 +43,15 @@ class SharedPrefixes:
             return list(slowly)
         numbers = defaultdict(list)
         for number, (_, context, answer) in enumerate(requests):
-            numbers[_fitting(context, answer, longest)].append(number)
+            surplus = max(0, len(context) + len(answer) - longest)
+            numbers[tuple(context[surplus:]), tuple(answer)].append(number)
         size = len(numbers) if self.batch_size == "auto" else int(self.batch_size)
         likelihoods: dict[int, Likelihood] = {}
         for pairs in _portions(numbers, size, self.cached_tokens):
             for pair, likelihood in zip(pairs, self.scored(pairs), strict=True):
                 for number in numbers[pair]:
                     likelihoods[number] = likelihood
-                    if (text := requests[number][0]) is not None:  # a window of a text, which the harness stores itself
+                    if (text := requests[number][0]) is not None:  # None is a window, which the harness stores
                         self.cache_hook.add_partial("loglikelihood", text, likelihood)
         return [likelihoods[number] for number in range(len(requests))]
 
@@ -147,11 +148,6 @@ class VLLMLikelihoods(SharedPrefixes):
 
         params = [SamplingParams(temperature=0, max_tokens=1, detokenize=False, **each) for each in options]
         return self._model_generate([*map(list, prompts)], generate=True, sampling_params=params) if prompts else []
-
-
-def _fitting(context: list[int], answer: list[int], longest: int) -> Pair:
-    """Returns a pair without the first tokens of a context that is too long."""
-    return tuple(context[max(0, len(context) + len(answer) - longest) :]), tuple(answer)
 
 
 def _portions(pairs: Iterable[Pair], size: int, room: float) -> Iterator[list[Pair]]:
