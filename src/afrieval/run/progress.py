@@ -6,7 +6,17 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from afrieval._util import signals
 from afrieval._util.terminal import console, one_line
@@ -61,6 +71,17 @@ def _kind(cell: Cell | Requests) -> str:
     return " ".join(sorted(cell.asks))
 
 
+class _Spending(ProgressColumn):
+    """Shows what answers have cost so far, or the tokens written: long answers move no bar for minutes."""
+
+    def __init__(self, spending: Callable[[], str]):
+        super().__init__()
+        self._spending = spending
+
+    def render(self, task: Task) -> Text:
+        return Text(self._spending())
+
+
 class RunProgress:
     """A bar over all requests in a terminal; one line per finished cell elsewhere, as in a batch job's log.
 
@@ -68,7 +89,7 @@ class RunProgress:
         cells: the cells to run.
         bar: False for lines even in a terminal, if prompts are printed in between.
         quiet: True to print nothing, if another process does.
-        spending: returns what answers have cost so far, or an empty text.
+        spending: returns what answers have cost or taken so far, or an empty text.
         check: checks that the run folder is still there.
     """
 
@@ -89,12 +110,12 @@ class RunProgress:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[spent]}", markup=False),
+            _Spending(spending),
             console=self._console,
             transient=True,
             disable=self._lines,
         )
-        self._task = self._bar.add_task("", total=sum(cell.n_requests for cell in cells), spent="")
+        self._task = self._bar.add_task("", total=sum(cell.n_requests for cell in cells))
         self._spending, self._check, self._checked = spending, check, time.monotonic()
         self._cells, self._finished, self._began = len(cells), 0, time.monotonic()
         self._pace = RemainingTime(cells)
@@ -107,7 +128,7 @@ class RunProgress:
     def tick(self, answered: int) -> None:
         """Counts answered requests, of which lines say nothing, and checks the folder regularly."""
         if not self._lines:
-            self._bar.update(self._task, advance=answered, spent=self._spending())
+            self._bar.update(self._task, advance=answered)
         signals.check()
         if time.monotonic() > self._checked + EVERY:
             self._check()

@@ -148,15 +148,22 @@ def test_a_prompt_that_was_cut_does_not_keep_the_rest_apart(monkeypatch: pytest.
 
 
 @settings(max_examples=50)
-@given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=8), min_size=1, max_size=12))
-def test_families(prompts: list[list[int]]) -> None:
-    found = families(prompts)
+@given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=8), min_size=1, max_size=12), st.integers(0, 1))
+def test_families(prompts: list[list[int]], most: int) -> None:
+    found = families(prompts, most)
     assert sorted(i for family in found for i in family) == list(range(len(prompts)))
     for family in found:
         of_all = beginning([prompts[i] for i in family])
         assert all(prompts[i][: len(of_all)] == of_all and len(of_all) < len(prompts[i]) for i in family)
         longer = {tuple(prompts[i][: len(of_all) + 1]) for i in family}
         assert len(longer) > 1 or len(of_all) == min(len(prompts[i]) for i in family) - 1, "no longer one is shared"
+
+
+def test_a_family_that_saves_little_is_written_with_the_others() -> None:
+    """Two families of three, which share 100 tokens each: 200 tokens saved are worth 16 steps, not 17."""
+    prompts = [[kind] * 100 + [i] * 50 for kind in (1, 2) for i in range(3)]
+    assert families(prompts, 16) == [[0, 1, 2], [3, 4, 5]]
+    assert families(prompts, 17) == [[0, 1, 2, 3, 4, 5]]
 
 
 HEAD = list(range(100))

@@ -116,6 +116,11 @@ class HF(KeepsSystemText, TreeLM, LanguageModel):
             ids.pop()
         return str(super().tok_decode(ids, skip_special_tokens=False))
 
+    def spending(self) -> str:
+        """Returns how many tokens of answers have been written, if any."""
+        written = self.work.kinds["answers"].written
+        return f"{written:,} tokens" if written else ""
+
     @device_errors()
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Returns the text generated for each request, in order."""

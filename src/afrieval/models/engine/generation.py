@@ -19,6 +19,7 @@ from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import EngineError, EngineModel
 
 log = logging.getLogger("afrieval")
+STEP = 12  # tokens of prompts that take as long as a step takes to read a model's weights
 
 
 @dataclass
@@ -54,7 +55,7 @@ def answers(
     Raises:
         EngineError: if a single prompt needs too much memory, a few tokens at a time.
     """
-    for family in families(prompts):
+    for family in families(prompts, most):
         left = dict.fromkeys(sorted(family, key=lambda i: -len(prompts[i])))  # the longest first: they are of a length
         fewer = fitting(lm, packs, [prompts[i] for i in family], most, slots)
         while left:
@@ -221,11 +222,16 @@ def beginning(prompts: list[list[int]]) -> list[int]:
     return first[: bisect_left(lengths, True, key=lambda n: first[:n] != last[:n])]
 
 
-def families(prompts: Sequence[list[int]]) -> list[list[int]]:
+def families(prompts: Sequence[list[int]], most: int) -> list[list[int]]:
     """Returns the numbers of prompts that are generated with the same shared beginning.
 
-    Prompts that have more than half in common with a neighbour, in the order of their tokens, are of its family; all
-    others are one together: a single prompt that was cut from the left does not keep the rest apart.
+    Prompts that have more than half in common with a neighbour, in the order of their tokens, are of its family, if
+    what they save is worth steps of their own; all others are one together: a single prompt that was cut from the left
+    does not keep the rest apart.
+
+    Args:
+        prompts: token ids.
+        most: tokens to generate for each.
     """
     order = sorted(range(len(prompts)), key=lambda i: prompts[i])
     groups: list[list[int]] = []
@@ -235,5 +241,7 @@ def families(prompts: Sequence[list[int]]) -> list[list[int]]:
             groups[-1].append(i)
         else:
             groups.append([i])
-    single = [i for family in groups if len(family) == 1 for i in family]
-    return [family for family in groups if len(family) > 1] + ([single] if single else [])
+    pays = [(len(g) - 1) * len(beginning([prompts[i] for i in g])) > STEP * most for g in groups]
+    apart = [group for group, pay in zip(groups, pays, strict=True) if pay]
+    others = [i for group, pay in zip(groups, pays, strict=True) if not pay for i in group]
+    return apart + ([others] if others else [])

@@ -220,7 +220,7 @@ class TokenCounter(HF):
             done += len(batch)
 
     def _answers(self, prompts: list[list[int]], most: int, ends: Ends) -> Iterator[tuple[int, list[int]]]:
-        for family in families(prompts):
+        for family in families(prompts, most):
             lengths = [len(prompts[i]) for i in family]
             alike = len(beginning([prompts[i] for i in family]))
             written = (most - 1) * len(family)  # the prompt's last pass gives the first token
