@@ -60,11 +60,12 @@ def test_it_holds_what_a_list_would(steps: list[tuple[int, int, bool]]) -> None:
             assert [held(cache, i, len(expected)) for i in range(LAYERS)] == [expected] * LAYERS
 
 
-def test_a_full_cache_takes_no_more() -> None:
+def test_a_full_cache_grows() -> None:
     cache = empty(4)
     update(cache, 0, 0, 3)
-    with pytest.raises(RuntimeError):
-        update(cache, 3, 3, 2)
+    update(cache, 3, 3, 4)
+    assert cache.room == 7
+    assert [held(cache, i, 7) for i in range(LAYERS)] == [[*range(7)]] * LAYERS
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=5))

@@ -63,35 +63,36 @@ def branches(tree: TokenTree) -> list[TreeBranch]:
     for begin, stop in zip(starts, [*starts[1:], len(tree.tokens)], strict=True):
         while path[-1][0] <= begin:
             path.pop()
-        parent, branch = path[-1][1], TreeBranch(np.arange(begin, stop))
-        parent.children.append(branch)
-        family.append((parent, branch))
+        branch = TreeBranch(np.arange(begin, stop))
+        family.append((path[-1][1], branch))
         path.append((int(tree.end[begin]), branch))
-    for parent, branch in reversed(family):
-        children = branch.children
-        if children and (len(branch.nodes) < 2 or len(branch.nodes) * (len(children) - 1) < SAVED):
-            for child in children:
+    for parent, branch in reversed(family):  # so children are complete, the last one first
+        branch.children.reverse()
+        if branch.children and (len(branch.nodes) < 2 or len(branch.nodes) * (len(branch.children) - 1) < SAVED):
+            for child in branch.children:
                 child.nodes = np.concatenate([branch.nodes, child.nodes])
-            position = next(i for i, child in enumerate(parent.children) if child is branch)
-            parent.children[position : position + 1] = children
+            parent.children += reversed(branch.children)
+        else:
+            parent.children.append(branch)
+    root.children.reverse()
     _number(root)
     return root.children
 
 
 def _number(root: TreeBranch) -> None:
-    """Numbers tokens; before those of each branch there is room for what `cut` moves there."""
+    """Numbers tokens, with room before each branch for those of all its ancestors, which `cut` may move there."""
     number, path = 0, [iter([root])]
-    open_branches: list[TreeBranch] = []
+    ancestors: list[TreeBranch] = []
     while path:
         branch = next(path[-1], None)
         if branch is None:
             path.pop()
-            if open_branches:
-                open_branches.pop().end = number
+            if ancestors:
+                ancestors.pop().end = number
             continue
-        branch.first = number + (len(open_branches[-1].nodes) if open_branches else 0)
+        branch.first = number + sum(len(ancestor.nodes) for ancestor in ancestors)
         number = branch.first + len(branch.nodes)
-        open_branches.append(branch)
+        ancestors.append(branch)
         path.append(iter(branch.children))
 
 
@@ -140,11 +141,3 @@ def numbered(group: list[TreeBranch], depth: Ints) -> Ints:
     numbers = [branch.first + np.arange(len(branch.nodes)) for branch in group]
     ends = [np.full(len(branch.nodes), branch.end) for branch in group]
     return np.stack([np.concatenate(numbers), np.concatenate(ends), depth])
-
-
-def height(roots: list[TreeBranch]) -> int:
-    """Returns how many branches follow each other at most."""
-    n, level = 0, roots
-    while level:
-        n, level = n + 1, [child for branch in level for child in branch.children]
-    return n

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 from transformers.cache_utils import (
     DYNAMIC_LAYER_TYPE_MAPPING,
     Cache,
@@ -118,6 +119,12 @@ class KeyLayer(CacheLayerMixin):
                 buffer.index_copy_(2, self.write.to(buffer.device), self.rows.joined(states))
         return self.keys[:, :, : self.visible], self.values[:, :, : self.visible]
 
+    def grow(self, room: int) -> None:
+        """Makes room for more tokens."""
+        if self.is_initialized:
+            self.keys, self.values = (pad(buffer, (0, 0, 0, room - self.room)) for buffer in (self.keys, self.values))
+        self.room = room
+
     def move(self, index: Tensor, to: int) -> None:
         """Moves the tokens of an index to a place before them, in their order."""
         if self.is_initialized:
@@ -199,10 +206,13 @@ class PathCache(Cache):
         self.room = room
 
     def write_at(self, index: Index, visible: int, rows: RowLayout = ROW) -> None:
-        """Sets where the keys of the next pass belong; see `KeyLayer`."""
+        """Sets where the keys of the next pass belong; see `KeyLayer`. Where there is too little room, more is made."""
+        self.room = max(self.room, visible)
         for layer in self.layers:
             if isinstance(layer, KeyLayer):
                 layer.write, layer.visible, layer.rows = index, visible, rows
+                if layer.room < visible:
+                    layer.grow(visible)
 
     def keep(self, index: Tensor) -> None:
         """Moves the tokens of an increasing index to the front."""

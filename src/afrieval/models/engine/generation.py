@@ -5,13 +5,13 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor
 
-from afrieval.models.engine.caches import ROW, SHARED, Index, Layout, PathCache, RowLayout, Segment, has_states
+from afrieval.models.engine.caches import ROW, SHARED, Layout, PathCache, RowLayout, Segment, has_states
 from afrieval.models.engine.decode_attention import DecodePass
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.logits import Ends
@@ -102,9 +102,11 @@ def _side_by_side(
     layout = Layout(len(shared), slots, max(len(answer.pending) for answer in waiting) + most)
     read = Reader(lm, layout)
     size = max(slots, packs.size(lm, layout.shared + layout.room))
-    step = size - (len(shared) % size == 1)
-    for begin in range(0, len(shared), step):
-        read([Segment(SHARED, begin, shared[begin : begin + step])], [])
+    cuts = [*range(0, len(shared), size), len(shared)]
+    if even and len(shared) % size == 1 and len(shared) > 1:
+        cuts[-2] -= 1
+    for begin, end in pairwise(cuts):
+        read([Segment(SHARED, begin, shared[begin:end])], [])
     going: dict[int, _Answer] = {}
     while going or waiting:
         for slot in range(slots):
@@ -177,7 +179,9 @@ class Reader:
                 torch.tensor([segment.slot for segment in together]) + 1
             )  # the shared beginning's states come first
             continued = stored * torch.tensor([segment.before > 0 for segment in together])
-            self._cache.load(None if begins else _in_place(continued, stored))
+            neighbours = torch.equal(continued, stored) and bool((stored.diff() == 1).all())
+            in_place = slice(int(stored[0]), int(stored[-1]) + 1)  # without a copy: the pass changes what is stored
+            self._cache.load(None if begins else in_place if neighbours else continued)
             rows = RowLayout(len(together), length)
             best |= zip(complete, self._read(together, [numbers.index(i) for i in complete], rows), strict=True)
             self._cache.store(stored, self.layout.slots + 1)
@@ -194,13 +198,6 @@ class Reader:
         best = logits.float().argmax(dim=-1)
         check_numbers([unusable(logits.gather(-1, best[:, None]))])  # NaN counts as the largest of all
         return list(best.tolist())
-
-
-def _in_place(continued: Tensor, stored: Tensor) -> Index:
-    """Returns which states a pass continues, as a slice if it may change them where they are."""
-    if torch.equal(continued, stored) and bool((stored.diff() == 1).all()):
-        return slice(int(stored[0]), int(stored[-1]) + 1)
-    return continued
 
 
 def unusable(logits: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from afrieval.models.engine.branches import branches, followers, halves, height, numbered, side_by_side
+from afrieval.models.engine.branches import branches, followers, halves, numbered, side_by_side
 from afrieval.models.engine.caches import PathCache, RowLayout, has_states
 from afrieval.models.engine.forward import Forward
 from afrieval.models.engine.logits import Table, read
@@ -103,12 +103,15 @@ def _rows(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> I
 
     What follows some branches comes before their neighbours, so that few states and keys are kept.
     """
-    size, scored, roots = packs.size(lm, tree.longest), packs.scored(lm), branches(tree)
-    cache = PathCache(lm.model, tree.longest + size * height(roots))
+    size, scored = packs.size(lm, tree.longest), max(3, packs.scored(lm))  # a branch is not cut to a single token
+    cache = PathCache(lm.model, min(tree.longest + size, len(tree.tokens)))
     forward = Forward(lm, cache)
+    by_node = np.argsort(tree.scored, kind="stable")
     unread = np.bincount(tree.scored, minlength=len(tree.tokens)) > 0
     no_keys = np.empty((3, 0), dtype=np.int64)
-    levels = [(no_keys, 0, side_by_side(roots, size))]  # numbers, ends and depths of keys; states; what is left to do
+    levels = [
+        (no_keys, 0, side_by_side(branches(tree), size))
+    ]  # numbers, ends and depths of keys; states; what is left to do
     while levels:
         before, _, pending = levels[-1]
         group = pending.pop()
@@ -122,13 +125,13 @@ def _rows(lm: EngineModel, tree: TokenTree, packs: Packs, vocabulary: bool) -> I
         rows = RowLayout.of([len(branch.nodes) for branch in group], lm.device)
         cache.write_at(slice(before.shape[1], keys.shape[1]), keys.shape[1], rows)
         cache.load(torch.tensor([branch.parent for branch in group]) if before.shape[1] else None)
-        entries = np.flatnonzero(np.isin(tree.scored, read))
-        entries = entries[np.argsort(tree.scored[entries], kind="stable")]
+        begins, stops = (np.searchsorted(tree.scored, read, side, sorter=by_node) for side in ("left", "right"))
+        entries = by_node[np.concatenate([np.arange(*pair) for pair in zip(begins, stops, strict=True)] or [begins])]
         tokens, depth = (torch.from_numpy(a[nodes]).to(lm.device) for a in (tree.tokens, tree.depth))
         logits = partial(
             forward, tokens, depth, VisibleKeys(keys[0], keys[1], keys[2], before.shape[1]), index.tolist(), rows
         )
-        where = np.searchsorted(read, tree.scored[entries])
+        where = np.repeat(np.arange(len(read)), stops - begins)
         result = if_it_fits(partial(_read, lm, logits, tree.answers[entries], where, vocabulary))
         if result is None:
             size = min(size, packs.reduce(rows.number * rows.length, size))

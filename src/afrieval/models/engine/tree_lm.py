@@ -121,15 +121,18 @@ class TreeLM(TokenizesAtOnce):
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
         """Returns (log-likelihood, is greedy) per request, in order."""
         answers: list[Any] = []
-        encoded: list[Any] = []
+        encoded: list[TokenRequest] = []
         for part in self._portions(requests, PORTION):
-            pairs = [r.args for r in part if r.args[0]] if self.backend == "causal" else []
-            with self.tokenized_at_once([text for c, a in pairs for text in (c.rstrip(), c + a)]):
+            texts = [r.args for r in part if r.args[0]] if self.backend == "causal" else []
+            with self.tokenized_at_once([text for c, a in texts for text in (c.rstrip(), c + a)]):
                 if self.engine == "plain":
                     answers += super().loglikelihood(part, disable_tqdm)
-                else:  # all portions share their beginnings
-                    encoded += [(r.args, *map(_compact, self._context_and_answer(*r.args))) for r in part]
-        return answers or self._loglikelihood_tokens(encoded, disable_tqdm=disable_tqdm)
+                    continue
+                pairs = [self._context_and_answer(*r.args) for r in part]
+                encoded += [(r.args, array("i", c), array("i", a)) for r, (c, a) in zip(part, pairs, strict=True)]
+        if self.engine == "plain":
+            return answers
+        return self._loglikelihood_tokens(encoded, disable_tqdm=disable_tqdm)  # all portions share their beginnings
 
     def _context_and_answer(self, context: str, answer: str) -> tuple[list[int], list[int]]:
         """Returns the tokens of a request as the harness takes them; a token stands for an empty context."""
@@ -290,11 +293,6 @@ class TreeLM(TokenizesAtOnce):
             self._said = reason
             log.warning("lm_eval generates the answers, since the engine does not support %s", reason)
         return bool(reason)
-
-
-def _compact(tokens: list[int]) -> "array[int]":
-    """Returns tokens in a tenth of the memory; they are used as lists are."""
-    return array("i", tokens)
 
 
 def portions(requests: list[Any], most: int) -> Iterator[list[Any]]:
