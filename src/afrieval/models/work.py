@@ -131,5 +131,5 @@ def plain_tokens(requests: Sequence[TokenRequest], longest: int, causal: bool) -
     """
     if not causal:
         return sum(min(len(context), longest) + len(answer) for _, context, answer in requests)
-    sequences = {array("i", [*context, *answer[:-1]]).tobytes() for _, context, answer in requests}
+    sequences = {(array("i", context) + array("i", answer[:-1])).tobytes() for _, context, answer in requests}
     return sum(min(len(sequence) // array("i").itemsize, longest) for sequence in sequences)
