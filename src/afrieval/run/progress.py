@@ -4,19 +4,17 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    ProgressColumn,
     Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.text import Text
 
 from afrieval._util import signals
 from afrieval._util.terminal import console, one_line
@@ -71,15 +69,16 @@ def _kind(cell: Cell | Requests) -> str:
     return " ".join(sorted(cell.asks))
 
 
-class _Spending(ProgressColumn):
+class _Spending(TextColumn):
     """Shows what answers have cost so far, or the tokens written: long answers move no bar for minutes."""
 
     def __init__(self, spending: Callable[[], str]):
-        super().__init__()
+        super().__init__("{task.fields[spent]}", markup=False)
         self._spending = spending
 
-    def render(self, task: Task) -> Text:
-        return Text(self._spending())
+    def render(self, task: Task) -> Any:
+        task.fields["spent"] = self._spending()
+        return super().render(task)
 
 
 class RunProgress:
