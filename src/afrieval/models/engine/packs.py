@@ -8,7 +8,7 @@ from functools import partial
 import psutil
 import torch
 
-from afrieval.models.engine.caches import has_states
+from afrieval.models.engine.branches import SHORT
 from afrieval.models.engine.memory_estimate import Bytes, batch_bytes, generated_bytes, pack_bytes, slots_bytes
 from afrieval.models.engine.padded import CHOICES
 from afrieval.models.engine.requests import EngineModel, too_small
@@ -21,6 +21,8 @@ SLOTS = {"cpu": 32}  # answers generated side by side; with more, arithmetic tak
 SMALLEST = 16
 SHARE = 0.75  # of the free memory
 SPARE = 2**28  # bytes for what does not grow with a pack: scores and logits are computed some at a time
+CHUNK = 64  # tokens that layers with states compute at a time, short sequences padded to as many
+COPIES = 8  # of states: those that are stored, continued and computed
 LENGTH = 16  # tokens of an answer, where it is not known how long they are
 
 
@@ -51,7 +53,7 @@ class Packs:
         """Returns how many answers of at most `longest` tokens, prompts included, transformers generates at a time."""
         return self._halved(
             lm, lm.max_batch_size, 1, "rows", (longest,),
-            bound=lambda longest, rows: at_most(lm, 0, rows * longest, longest),
+            bound=lambda longest, rows: at_most(lm, 0, rows * longest, longest, rows),
             needed=lambda longest, rows: generated_bytes(lm, rows, longest, 1),
         )  # fmt: skip
 
@@ -60,7 +62,7 @@ class Packs:
         most = min(lm.max_batch_size, SLOTS.get(lm.device.type, lm.max_batch_size))
         return self._halved(
             lm, most, 1, "slots", (shared, room),
-            bound=lambda shared, room, slots: at_most(lm, shared + slots * room, max(slots, SMALLEST)),
+            bound=lambda shared, room, slots: at_most(lm, shared + slots * room, max(slots, SMALLEST), None, slots),
             needed=lambda shared, room, slots: slots_bytes(lm, shared, slots, room, SMALLEST),
         )  # fmt: skip
 
@@ -123,17 +125,18 @@ class Packs:
         return pack // 2
 
 
-def at_most(lm: EngineModel, longest: int, pack: int, seen: int | None = None) -> float:
+def at_most(lm: EngineModel, longest: int, pack: int, seen: int | None = None, rows: int | None = None) -> float:
     """Returns more bytes than a pack takes: as if all products with weights and several layers' scores were kept.
 
-    Each token sees `seen` others, or all.
+    Each token sees `seen` others, or all. States are of so many `rows`, or of as many short sequences as a pack has.
     """
-    if has_states(lm.model):
-        return math.inf  # nothing in their settings says how large states are
     heads = getattr(lm.model.config.get_text_config(decoder=True), "num_attention_heads", math.inf)
     widths = sum(weight.numel() // max(1, min(weight.shape)) for weight in lm.model.parameters() if weight.dim() > 1)
     tokens = longest + pack if lm.backend == "causal" else 2 * CHOICES * pack
-    return float(lm.model.dtype.itemsize * (2 * tokens * widths + 4 * heads * pack * (seen or longest + pack)) + SPARE)
+    states = lm.state_bytes * (pack // SHORT + 1 if rows is None else rows + 1)
+    padded = CHUNK // SHORT * pack if states else 0  # to what layers with states compute at a time
+    products = 2 * (tokens + padded) * widths + 4 * heads * pack * (seen or longest + pack)
+    return float(lm.model.dtype.itemsize * products + COPIES * states + SPARE)
 
 
 def devices(lm: EngineModel) -> set[torch.device]:

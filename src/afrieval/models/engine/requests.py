@@ -39,6 +39,7 @@ class EngineModel(Protocol):
         engine: `tree` or `plain`.
         attention: how a tree's is computed: in `tiles`, or by the model's own code with whole `masks`.
         packs: how much is computed at a time.
+        state_bytes: of one sequence, in layers that keep states.
         work: counts tokens.
         cache_hook: of the harness.
         prefix_token_id: of the token before a text without a context.
@@ -58,6 +59,7 @@ class EngineModel(Protocol):
     engine: str
     attention: str
     packs: Any
+    state_bytes: int
     work: CountsTokens
     cache_hook: Any
     prefix_token_id: int

@@ -16,6 +16,7 @@ from tqdm import tqdm
 from afrieval.models.engine.generation import answers, fitting
 from afrieval.models.engine.likelihood import encoder_decoder_loglikelihoods, loglikelihoods
 from afrieval.models.engine.logits import Ends, ends_of
+from afrieval.models.engine.memory_estimate import state_bytes
 from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import Answer, CountsTokens, EngineError, TokenRequest
 from afrieval.models.engine.support import generation_obstacle, objection, obstacle, padding_obstacle
@@ -152,6 +153,11 @@ class TreeLM(TokenizesAtOnce):
             with self._for_now(batch_size_per_gpu=size, tokenizer=self._text_tokenizer):
                 answers += super().loglikelihood_rolling(part, disable_tqdm)
         return answers
+
+    @cached_property
+    def state_bytes(self) -> int:
+        """Bytes of the states of one sequence, 0 if no layer keeps states."""
+        return state_bytes(self)
 
     @cached_property
     def _text_tokenizer(self) -> Any:
