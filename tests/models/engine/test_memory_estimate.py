@@ -116,6 +116,15 @@ def test_of_states_that_many_short_sequences_continue(name: str) -> None:
     check(loaded(larger(name), max_length=2048), SHORT, 256, more=0.2)
 
 
+def test_states_are_sized_without_weights() -> None:
+    """Falcon-H1 has, in each of two layers, 4 heads of 16 x 8, and 64 + 2 x 8 channels of the last 4 tokens."""
+    lm = loaded(decoder("falcon-h1"))
+    with torch.device("meta"):
+        lm._model = decoder("falcon-h1")
+    assert lm.state_bytes == 2 * 4 * (4 * 16 * 8 + (64 + 2 * 8) * 4)
+    assert loaded(decoder("llama")).state_bytes == 0
+
+
 def test_of_experts() -> None:
     sizes = {"hidden_size": 192, "intermediate_size": 256, "num_hidden_layers": 2, "vocab_size": 1500}
     heads = {"num_attention_heads": 6, "num_key_value_heads": 2, "num_local_experts": 6}

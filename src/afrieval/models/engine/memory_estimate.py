@@ -134,15 +134,21 @@ def pack_bytes(lm: EngineModel, room: int, pack: int, scored: int, branch: int, 
 
 
 def state_bytes(lm: EngineModel) -> int:
-    """Returns how many bytes of states a sequence has, 0 if the model has none; it computes two tokens."""
+    """Returns how many bytes of states a sequence has, 0 if the model has none; nothing is computed."""
     if not has_states(lm.model):
         return 0
-    cache, view = PathCache(lm.model, 2), VisibleKeys(np.arange(2), np.full(2, 2), np.arange(2), 0)
-    cache.write_at(slice(2), 2)
-    with lm.work.paused():
-        Forward(lm, cache)(torch.zeros(2, dtype=torch.long, device=lm.device), torch.arange(2).to(lm.device), view, [0])
-    cache.store(slice(1), 1)
-    return sum(states.nbytes for layer in cache.layers for states in getattr(layer, "stored", {}).values())
+    sizes = list[int]()
+
+    def read(stand_in: Any) -> None:
+        cache, view = PathCache(stand_in.model, 2), VisibleKeys(np.arange(2), np.full(2, 2), np.arange(2), 0)
+        cache.write_at(slice(2), 2)
+        tokens, depth = torch.zeros(2, dtype=torch.long, device=lm.device), torch.arange(2, device=lm.device)
+        Forward(stand_in, cache)(tokens, depth, view, [0])
+        cache.store(slice(1), 1)
+        sizes.extend(states.nbytes for layer in cache.layers for states in getattr(layer, "stored", {}).values())
+
+    footprint(lm, read)
+    return sum(sizes)
 
 
 def _view(room: int, pack: int, branch: int) -> VisibleKeys:
