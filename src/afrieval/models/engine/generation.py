@@ -175,9 +175,7 @@ class Reader:
         for (length, begins), numbers in alike.items():
             complete = [i for i in numbers if i in last]
             together = [segments[i] for i in numbers]
-            stored = (
-                torch.tensor([segment.slot for segment in together]) + 1
-            )  # the shared beginning's states come first
+            stored = torch.tensor([segment.slot for segment in together]) + 1  # behind the shared beginning's states
             continued = stored * torch.tensor([segment.before > 0 for segment in together])
             neighbours = torch.equal(continued, stored) and bool((stored.diff() == 1).all())
             in_place = slice(int(stored[0]), int(stored[-1]) + 1)  # without a copy: the pass changes what is stored

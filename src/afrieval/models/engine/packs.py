@@ -21,7 +21,7 @@ SLOTS = {"cpu": 32}  # answers generated side by side; with more, arithmetic tak
 SMALLEST = 16
 SHARE = 0.75  # of the free memory
 SPARE = 2**28  # bytes for what does not grow with a pack: scores and logits are computed some at a time
-CHUNK = 64  # tokens that layers with states compute at a time, short sequences padded to as many
+PADDED_TO = 64  # tokens that layers with states compute at a time, short sequences padded to as many
 COPIES = 8  # of states: those that are stored, continued and computed
 LENGTH = 16  # tokens of an answer, where it is not known how long they are
 
@@ -134,7 +134,7 @@ def at_most(lm: EngineModel, longest: int, pack: int, seen: int | None = None, r
     widths = sum(weight.numel() // max(1, min(weight.shape)) for weight in lm.model.parameters() if weight.dim() > 1)
     tokens = longest + pack if lm.backend == "causal" else 2 * CHOICES * pack
     states = lm.state_bytes * (pack // SHORT + 1 if rows is None else rows + 1)
-    padded = CHUNK // SHORT * pack if states else 0  # to what layers with states compute at a time
+    padded = PADDED_TO // SHORT * pack if states else 0  # to what layers with states compute at a time
     products = 2 * (tokens + padded) * widths + 4 * heads * pack * (seen or longest + pack)
     return float(lm.model.dtype.itemsize * products + COPIES * states + SPARE)
 
