@@ -7,7 +7,7 @@ import numpy as np
 from engine_model import Shape, random_model
 from lm_eval.api.model import LM
 
-from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, RunConfig, TaskConfig
+from afrieval.config.settings import AnswerForm, DataConfig, EvalConfig, ModelConfig, RunConfig, TaskConfig
 from afrieval.models.engine.tree import build_tree
 from afrieval.tasks.cells.plan import declared_cells
 
@@ -19,6 +19,7 @@ class Case:
     Attributes:
         longest: the tokens that an answer may have, as in a chain of thought; the model ends most of them earlier. 0 if
             all have as many as the task allows.
+        chat: whether prompts are chats, of models that have a template for them.
     """
 
     task: str
@@ -26,6 +27,7 @@ class Case:
     shots: int
     form: AnswerForm
     longest: int = 0
+    chat: bool = False
 
     @property
     def title(self) -> str:
@@ -42,6 +44,7 @@ CASES = [
     Case("afrixnli", "yor", 5, "text"),
     Case("afrimgsm", "yor", 8, "generate"),
     Case("afrimgsm", "yor", 8, "generate", longest=256),
+    Case("marco_ifeval", "eng", 0, "generate", longest=2048, chat=True),
 ]
 
 
@@ -64,6 +67,9 @@ class Listener(LM):
         self.asked["generate_until"] = requests
         return [""] * len(requests)
 
+    def apply_chat_template(self, *args: Any, **kwargs: Any) -> str:
+        return str(self._lm.apply_chat_template(*args, **kwargs))
+
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = True) -> list[Any]:
         raise NotImplementedError
 
@@ -74,6 +80,7 @@ def requests(case: Case, lm: Any, data: str, limit: int) -> tuple[str, list[list
         task=TaskConfig(task_name=case.task, languages=[case.language], prompts=[1], answer_form=case.form),
         eval=EvalConfig(num_fewshot=0 if case.form == "generate" else case.shots, limit=limit),
         data=DataConfig(source=data),
+        model=ModelConfig(chat_template=case.chat and bool(lm.tokenizer.chat_template)),
     )
     cell = declared_cells(config)[0][0]
     if case.form == "generate":  # the few-shot split is not in every copy of the data: other documents stand in

@@ -6,7 +6,8 @@ python bench/peers.py --data FOLDER --case "yor, 5-shot" --limit 12 --programs h
 python bench/peers.py --data FOLDER --python vllm=ENVIRONMENT/bin/python   # a program with an environment of its own
 python bench/peers.py --data FOLDER --model "$(python scripts/real_model.py smollm2)" --programs hf,afrieval,llama.cpp
 
-FOLDER is laid out ORG/NAME as on the hub and has AfriMMLU, AfriXNLI, Belebele and AfriMGSM; AFRIEVAL_DATA if not given.
+FOLDER is laid out ORG/NAME as on the hub and has AfriMMLU, AfriXNLI, Belebele, AfriMGSM and Marco-Bench-MIF;
+AFRIEVAL_DATA if not given.
 On a CPU each measurement is a process of its own, on a GPU each program and batch size. Nothing else should run, but
 with one thread (OMP_NUM_THREADS=1), seconds are processor time, and other work counts little.
 The table also names programs that are not installed or fail. In float32, log-likelihoods other than hf's are an error,
@@ -144,6 +145,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--dtype", help="float32 on a CPU, bfloat16 elsewhere, if not given")
     parser.add_argument("--limit", type=int, help="documents of each case: 48 on a CPU, 200 elsewhere, if not given")
     parser.add_argument("--hf-limit", type=int, help="those of them that others compute: 6 on a CPU, all elsewhere")
+    parser.add_argument("--batches", help="of hf, such as 8,32; all are tried until one is slower, if not given")
     parser.add_argument("--case", default="", help="only cases with this in their title")
     parser.add_argument("--programs", default=",".join(PROGRAMS), help="of these, which; hf is what others differ from")
     parser.add_argument("--python", action="append", default=[], help="PROGRAM=PATH of another Python that has it")
@@ -155,6 +157,7 @@ def arguments() -> argparse.Namespace:
     args.limit = args.limit or (48 if on_cpu else 200)
     args.hf_limit = min(args.limit, args.hf_limit or (6 if on_cpu else args.limit))
     args.programs = args.programs.split(",")
+    args.batches = [*map(int, args.batches.split(","))] if args.batches else BATCHES["cpu" if on_cpu else "cuda"]
     if unknown := [program for program in args.programs if program not in PROGRAMS]:
         parser.error(f"--programs: {unknown[0]!r} is not one of {', '.join(PROGRAMS)}")
     if not any(args.case in case.title for case in CASES):
@@ -227,7 +230,7 @@ def fastest(bench: Bench, program: str, asked: list[Asked]) -> list[Row]:
     """Returns the fastest batch size of each case; on a CPU, larger ones are not tried after one that was slower."""
     kind = "cpu" if bench.args.device == "cpu" else "cuda"
     best: list[Row] = []
-    for batch in BATCHES[kind] if program == "hf" else [OWN[kind]]:
+    for batch in bench.args.batches if program == "hf" else [OWN[kind]]:
         tried = run(bench, program, batch, asked)
         better = [max(pair, key=lambda row: row.rate) for pair in zip(best or tried, tried, strict=True)]
         stop = kind == "cpu" and better == best

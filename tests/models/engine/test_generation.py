@@ -35,7 +35,8 @@ def test_the_same_tokens_as_the_harness(name: str, monkeypatch: pytest.MonkeyPat
     until: Options = {"until": stops(loaded(model), whole, 6)}
     stopped = generated(loaded(model), PROMPTS, "plain", until)
     assert len({len(row) for row in stopped}) >= 3, "rows end at different steps"
-    for batch_size, pack, options, expected in ((3, 7, None, whole), (8, None, until, stopped)):
+    for batch_size, pack, room, options, expected in ((3, 7, 2, None, whole), (8, None, 256, until, stopped)):
+        monkeypatch.setattr("afrieval.models.engine.generation.ROOM", room)
         lm = loaded(model, batch_size)
         lm.attention = "masks" if name in OLD else "tiles"
         assert generated(lm, PROMPTS, "tree", options, pack) == expected, (batch_size, pack)

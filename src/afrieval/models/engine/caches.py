@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -125,6 +125,12 @@ class KeyLayer(CacheLayerMixin):
             self.keys, self.values = (pad(buffer, (0, 0, 0, room - self.room)) for buffer in (self.keys, self.values))
         self.room = room
 
+    def widen(self, layout: "Layout", room: int) -> None:
+        """Makes room for more tokens in each slot of a layout."""
+        if self.is_initialized:
+            self.keys, self.values = (layout.widened(buffer, room) for buffer in (self.keys, self.values))
+        self.room = layout.shared + layout.slots * room
+
     def move(self, index: Tensor, to: int) -> None:
         """Moves the tokens of an index to a place before them, in their order."""
         if self.is_initialized:
@@ -214,6 +220,13 @@ class PathCache(Cache):
                 if layer.room < visible:
                     layer.grow(visible)
 
+    def widen(self, layout: "Layout", room: int) -> None:
+        """Makes room for more tokens in each slot of a layout, layer by layer."""
+        for layer in self.layers:
+            if isinstance(layer, KeyLayer):
+                layer.widen(layout, room)
+        self.room = layout.shared + layout.slots * room
+
     def keep(self, index: Tensor) -> None:
         """Moves the tokens of an increasing index to the front."""
         moved = torch.nonzero(index != torch.arange(len(index), device=index.device))[:, 0]
@@ -289,3 +302,14 @@ class Layout:
     def start(self, slot: int) -> int:
         """Returns where the keys of a place begin."""
         return 0 if slot == SHARED else self.shared + slot * self.room
+
+    def of_slots(self, states: Tensor) -> Tensor:
+        """Returns keys or values of the slots, [slots, key heads, room, d], from all of a layer's, of one row."""
+        return states[0, :, self.shared :].unflatten(1, (self.slots, self.room)).transpose(0, 1)
+
+    def widened(self, states: Tensor, room: int) -> Tensor:
+        """Returns a layer's keys or values with more room in each slot, and zeros there."""
+        wider = states.new_zeros(*states.shape[:2], self.shared + self.slots * room, states.shape[3])
+        wider[:, :, : self.shared] = states[:, :, : self.shared]
+        replace(self, room=room).of_slots(wider)[:, :, : self.room] = self.of_slots(states)
+        return wider

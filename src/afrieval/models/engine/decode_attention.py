@@ -135,12 +135,8 @@ def attention(
         q, k, v = query[:, :, tile.queries], key[:, :, tile.keys], value[:, :, tile.keys]
         return attend(q, k, v, scale=scale, mask=tile.mask, causal=tile.causal, softcap=softcap)
 
-    def of_slots(states: Tensor) -> Tensor:
-        """Returns keys or values by slot, [slots, key heads, room, d]."""
-        return states[0, :, layout.shared :].unflatten(1, (layout.slots, layout.room)).transpose(0, 1)
-
     def in_run(slots: slice, tile: Tile) -> Part:
-        k, v = (of_slots(states)[slots, :, tile.keys] for states in (key, value))
+        k, v = (layout.of_slots(states)[slots, :, tile.keys] for states in (key, value))
         q = query[0, :, tile.queries].transpose(0, 1)[:, :, None]
         output, lse = attend(q, k, v, scale=scale, mask=tile.mask, softcap=softcap)
         return output.transpose(0, 2), lse.transpose(0, 2)

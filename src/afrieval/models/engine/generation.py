@@ -4,7 +4,7 @@ import logging
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 import torch
@@ -19,6 +19,7 @@ from afrieval.models.engine.packs import Packs
 from afrieval.models.engine.requests import EngineError, EngineModel
 
 log = logging.getLogger("afrieval")
+ROOM = 256  # tokens of an answer that a slot has room for at first
 STEP = 12  # tokens of prompts that take as long as a step takes to read a model's weights
 
 
@@ -99,9 +100,9 @@ def _side_by_side(
     shared = beginning([*prompts.values()])
     shared = shared[: len(shared) - even]  # two tokens at least are left of each prompt: see `TreeBranch.cut`
     waiting = deque(_Answer(i, prompt[len(shared) :]) for i, prompt in prompts.items())
-    layout = Layout(len(shared), slots, max(len(answer.pending) for answer in waiting) + most)
-    read = Reader(lm, layout)
-    size = max(slots, packs.size(lm, layout.shared + layout.room))
+    longest = max(len(answer.pending) for answer in waiting)
+    read = Reader(lm, Layout(len(shared), slots, longest + min(most, ROOM)), longest + most)
+    size = max(slots, packs.size(lm, len(shared) + longest + most))
     cuts = [*range(0, len(shared), size), len(shared)]
     if even and len(shared) % size == 1 and len(shared) > 1:
         cuts[-2] -= 1
@@ -155,16 +156,21 @@ def _continued(read: "Reader", going: dict[int, _Answer], segments: list[Segment
 
 
 class Reader:
-    """Runs a model over the tokens of a pass, and tells what follows them."""
+    """Runs a model over the tokens of a pass, and tells what follows them.
 
-    def __init__(self, lm: EngineModel, layout: Layout):
-        self._lm, self.layout = lm, layout
+    Attributes:
+        layout: where keys are now; a slot has room for `most` tokens in the end.
+    """
+
+    def __init__(self, lm: EngineModel, layout: Layout, most: int):
+        self._lm, self.layout, self._most = lm, layout, most
         self._cache = PathCache(lm.model, layout.size)
         self._forward = Forward(lm, self._cache)
         self._has_states = has_states(lm.model)
 
     def __call__(self, segments: Sequence[Segment], last: Sequence[int]) -> list[int]:
         """Returns the most probable token after each of the segments whose numbers are wanted."""
+        self._make_room(max(0 if s.slot == SHARED else s.before + len(s.tokens) for s in segments))
         if not self._has_states:
             return self._read(segments, last, ROW)
         alike: dict[tuple[int, bool], list[int]] = {}
@@ -184,6 +190,12 @@ class Reader:
             best |= zip(complete, self._read(together, [numbers.index(i) for i in complete], rows), strict=True)
             self._cache.store(stored, self.layout.slots + 1)
         return [best[i] for i in last]
+
+    def _make_room(self, tokens: int) -> None:
+        if tokens > self.layout.room:
+            room = min(max(tokens, 2 * self.layout.room), self._most)
+            self._cache.widen(self.layout, room)
+            self.layout = replace(self.layout, room=room)
 
     def _read(self, segments: Sequence[Segment], last: Sequence[int], rows: RowLayout) -> list[int]:
         steps = DecodePass(self.layout, segments)
