@@ -145,7 +145,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--dtype", help="float32 on a CPU, bfloat16 elsewhere, if not given")
     parser.add_argument("--limit", type=int, help="documents of each case: 48 on a CPU, 200 elsewhere, if not given")
     parser.add_argument("--hf-limit", type=int, help="those of them that others compute: 6 on a CPU, all elsewhere")
-    parser.add_argument("--batches", help="of hf, such as 8,32; all are tried until one is slower, if not given")
+    parser.add_argument(
+        "--batches", type=int, nargs="+", help="batch sizes of hf; several, until one is slower, if not given"
+    )
     parser.add_argument("--case", default="", help="only cases with this in their title")
     parser.add_argument("--programs", default=",".join(PROGRAMS), help="of these, which; hf is what others differ from")
     parser.add_argument("--python", action="append", default=[], help="PROGRAM=PATH of another Python that has it")
@@ -157,7 +159,7 @@ def arguments() -> argparse.Namespace:
     args.limit = args.limit or (48 if on_cpu else 200)
     args.hf_limit = min(args.limit, args.hf_limit or (6 if on_cpu else args.limit))
     args.programs = args.programs.split(",")
-    args.batches = [*map(int, args.batches.split(","))] if args.batches else BATCHES["cpu" if on_cpu else "cuda"]
+    args.batches = args.batches or BATCHES["cpu" if on_cpu else "cuda"]
     if unknown := [program for program in args.programs if program not in PROGRAMS]:
         parser.error(f"--programs: {unknown[0]!r} is not one of {', '.join(PROGRAMS)}")
     if not any(args.case in case.title for case in CASES):

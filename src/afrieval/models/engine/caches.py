@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -125,11 +125,11 @@ class KeyLayer(CacheLayerMixin):
             self.keys, self.values = (pad(buffer, (0, 0, 0, room - self.room)) for buffer in (self.keys, self.values))
         self.room = room
 
-    def widen(self, layout: "Layout", room: int) -> None:
-        """Makes room for more tokens in each slot of a layout."""
+    def widen(self, layout: "Layout", wider: "Layout") -> None:
+        """Moves keys and values to a layout with more room in each slot."""
         if self.is_initialized:
-            self.keys, self.values = (layout.widened(buffer, room) for buffer in (self.keys, self.values))
-        self.room = layout.shared + layout.slots * room
+            self.keys, self.values = (layout.widened(buffer, wider) for buffer in (self.keys, self.values))
+        self.room = wider.size
 
     def move(self, index: Tensor, to: int) -> None:
         """Moves the tokens of an index to a place before them, in their order."""
@@ -220,12 +220,12 @@ class PathCache(Cache):
                 if layer.room < visible:
                     layer.grow(visible)
 
-    def widen(self, layout: "Layout", room: int) -> None:
-        """Makes room for more tokens in each slot of a layout, layer by layer."""
+    def widen(self, layout: "Layout", wider: "Layout") -> None:
+        """Moves keys and values to a layout with more room in each slot, layer by layer."""
         for layer in self.layers:
             if isinstance(layer, KeyLayer):
-                layer.widen(layout, room)
-        self.room = layout.shared + layout.slots * room
+                layer.widen(layout, wider)
+        self.room = wider.size
 
     def keep(self, index: Tensor) -> None:
         """Moves the tokens of an increasing index to the front."""
@@ -307,9 +307,9 @@ class Layout:
         """Returns keys or values of the slots, [slots, key heads, room, d], from all of a layer's, of one row."""
         return states[0, :, self.shared :].unflatten(1, (self.slots, self.room)).transpose(0, 1)
 
-    def widened(self, states: Tensor, room: int) -> Tensor:
-        """Returns a layer's keys or values with more room in each slot, and zeros there."""
-        wider = states.new_zeros(*states.shape[:2], self.shared + self.slots * room, states.shape[3])
-        wider[:, :, : self.shared] = states[:, :, : self.shared]
-        replace(self, room=room).of_slots(wider)[:, :, : self.room] = self.of_slots(states)
-        return wider
+    def widened(self, states: Tensor, wider: "Layout") -> Tensor:
+        """Returns a layer's keys or values in a layout with more room in each slot, and zeros there."""
+        moved = states.new_zeros(*states.shape[:2], wider.size, states.shape[3])
+        moved[:, :, : self.shared] = states[:, :, : self.shared]
+        wider.of_slots(moved)[:, :, : self.room] = self.of_slots(states)
+        return moved

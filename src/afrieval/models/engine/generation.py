@@ -193,9 +193,9 @@ class Reader:
 
     def _make_room(self, tokens: int) -> None:
         if tokens > self.layout.room:
-            room = min(max(tokens, 2 * self.layout.room), self._most)
-            self._cache.widen(self.layout, room)
-            self.layout = replace(self.layout, room=room)
+            wider = replace(self.layout, room=min(max(tokens, 2 * self.layout.room), self._most))
+            self._cache.widen(self.layout, wider)
+            self.layout = wider
 
     def _read(self, segments: Sequence[Segment], last: Sequence[int], rows: RowLayout) -> list[int]:
         steps = DecodePass(self.layout, segments)
