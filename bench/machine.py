@@ -1,15 +1,15 @@
 """The machine that benchmarks run on: its name, its rate, and the memory that something takes."""
 
 import os
-import platform
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import psutil
 import torch
+
+from afrieval._util.processor import processor_name
 
 EVERY = 0.01  # seconds between looks at a process' memory
 
@@ -18,11 +18,8 @@ def machine(device: str = "cpu") -> str:
     """Returns the name of a device, for people."""
     if device.startswith("cuda"):
         return str(torch.cuda.get_device_name(device))
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     threads = torch.get_num_threads()
-    return f"{(names or [platform.processor()])[0]}, {threads} thread{'s' * (threads > 1)}"
+    return f"{processor_name()}, {threads} thread{'s' * (threads > 1)}"
 
 
 def clock(device: str) -> float:

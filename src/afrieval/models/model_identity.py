@@ -3,13 +3,13 @@
 import hashlib
 import json
 import math
-import platform
 import re
 from dataclasses import asdict
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from afrieval._util.files import user_path
+from afrieval._util.processor import processor_name
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.models.base import LanguageModel, model_settings
 from afrieval.models.credentials import without_secrets
@@ -95,11 +95,8 @@ def device_name(device: Any) -> str | None:
         return str(torch.cuda.get_device_name(device))
     if kind != "cpu":
         return str(kind)
-    path, n = Path("/proc/cpuinfo"), torch.get_num_threads()
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    processor = next(named, "") or platform.processor() or platform.machine()
-    return f"{processor}, {n} thread{'s' * (n > 1)}"
+    n = torch.get_num_threads()
+    return f"{processor_name()}, {n} thread{'s' * (n > 1)}"
 
 
 def _local(name: str) -> dict[str, str]:

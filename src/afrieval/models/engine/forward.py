@@ -11,6 +11,7 @@ from torch import Tensor
 
 from afrieval.models.engine.attention import attention_by, kind_of, placeholder
 from afrieval.models.engine.caches import ROW, PathCache, RowLayout, cache_name, has_states
+from afrieval.models.engine.products import layers_for_onednn, onednn
 from afrieval.models.engine.requests import EngineModel
 
 FULL, SLIDING = "full_attention", "sliding_attention"
@@ -59,6 +60,7 @@ class Forward:
         # on a CPU, sdpa would turn a boolean mask into numbers again in every layer
         self._boolean = self._config._attn_implementation == "sdpa" and lm.device.type != "cpu"
         self._has_states = has_states(lm.model)
+        self._products = layers_for_onednn(lm)
         chunked = lm.model.modules() if self._has_states and lm.device.type == "cpu" else ()
         self._chunked = {layer: CHUNK for layer in chunked if getattr(layer, "chunk_size", 0) > CHUNK}
 
@@ -95,7 +97,7 @@ class Forward:
         numbers = rows.numbers(chosen or [0])  # some output layers take no empty input
         side_by_side = len(ids) > 1
         head = self._lm.model.get_output_embeddings()
-        with inference(self._lm), _only(head, numbers) if side_by_side else nullcontext():
+        with inference(self._lm), onednn(self._products), _only(head, numbers) if side_by_side else nullcontext():
             logits: Tensor = self._lm.model(
                 input_ids=ids,
                 position_ids=positions,
