@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import psutil
 import torch
 
-from afrieval._util.processor import processor_name
+from afrieval.models.engine.processor import processor_name
 
 EVERY = 0.01  # seconds between looks at a process' memory
 

@@ -67,7 +67,7 @@ def test_every_module_opens_files_here() -> None:
         "addons/readers/inspect_ai.py",
         "_util/worker.py",
         "models/backend_args.py",
-        "_util/processor.py",
+        "models/engine/processor.py",
         "report/html/frame.py",
         "tools/review/generated.py",
         "tools/review/forms.py",

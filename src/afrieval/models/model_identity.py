@@ -9,10 +9,10 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from afrieval._util.files import user_path
-from afrieval._util.processor import processor_name
 from afrieval.config.settings import DEMO, ModelConfig
 from afrieval.models.base import LanguageModel, model_settings
 from afrieval.models.credentials import without_secrets
+from afrieval.models.engine.processor import processor_name
 from afrieval.models.folder import local_path
 from afrieval.models.gguf import SUFFIX
 from afrieval.models.registry import backend_of

@@ -10,8 +10,7 @@ from tests.models.engine.asked import distance, plain, shared_requests, tree
 from tests.models.shapes import decoder, loaded
 from torch import nn
 
-from afrieval._util import processor
-from afrieval.models.engine import products
+from afrieval.models.engine import processor, products
 from afrieval.models.engine.products import layers_for_onednn, onednn
 
 AMD = "processor : 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC\nvendor_id\t: another\n"
@@ -42,13 +41,13 @@ def test_products_are_torchs_own(rows: list[int], bias: bool, turned: bool) -> N
 @foreign
 def test_the_engine_computes_by_onednn_and_the_harness_by_itself(vendor: None, monkeypatch: Any) -> None:
     lm, requests, computed = loaded(decoder("llama")), shared_requests(), list[str]()
-    usual = products._product
+    usual = products.product
 
     def product(layer: nn.Linear, inputs: torch.Tensor) -> torch.Tensor:
         computed.append(type(layer).__name__)
         return usual(layer, inputs)
 
-    monkeypatch.setattr(products, "_product", product)
+    monkeypatch.setattr(products, "product", product)
     expected = plain(lm, requests)
     assert not computed
     assert distance(expected, tree(lm, requests, 16)) <= 1e-4

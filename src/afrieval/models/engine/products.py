@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from afrieval._util.processor import processor_vendor
+from afrieval.models.engine.processor import processor_vendor
 from afrieval.models.engine.requests import EngineModel
 
 
@@ -36,15 +36,14 @@ def onednn(layers: Sequence[nn.Linear]) -> Iterator[None]:
     """Makes some layers compute their products by oneDNN, without gradients."""
     try:
         for layer in layers:
-            vars(layer)["forward"] = partial(_product, layer)
+            vars(layer)["forward"] = partial(product, layer)
         yield
     finally:
         for layer in layers:
             vars(layer).pop("forward", None)
 
 
-def _product(layer: nn.Linear, inputs: Tensor) -> Tensor:
-    if not inputs.numel():  # as for an expert that is not chosen
-        return nn.Linear.forward(layer, inputs)
-    product: Tensor = torch.ops.mkldnn._linear_pointwise(inputs, layer.weight, layer.bias, "none", [], "")
-    return product
+def product(layer: nn.Linear, inputs: Tensor) -> Tensor:
+    """Returns what a layer gives for inputs, [..., in], of float32: [..., out]."""
+    output: Tensor = torch.ops.mkldnn._linear_pointwise(inputs, layer.weight, layer.bias, "none", [], "")
+    return output
