@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
+from afrieval.models.engine import decode_attention
 from afrieval.models.engine.attention import Tile
 from afrieval.models.engine.caches import SHARED, Layout, Segment
 from afrieval.models.engine.decode_attention import DecodePass, attention
@@ -57,8 +58,8 @@ def test_masks(data: DataObject, window: int) -> None:
 
 
 @settings(max_examples=60)
-@given(st.data(), WINDOWS, st.booleans(), st.booleans())
-def test_attention(data: DataObject, window: int, capped: bool, sinks: bool) -> None:
+@given(st.data(), WINDOWS, st.booleans(), st.booleans(), st.sampled_from([0, 4, 600]))
+def test_attention(data: DataObject, window: int, capped: bool, sinks: bool, worth: int) -> None:
     steps = drawn_steps(data)
     n, m = len(steps.tokens), steps.layout.size
     generator = torch.Generator().manual_seed(n * 100 + m)
@@ -68,7 +69,9 @@ def test_attention(data: DataObject, window: int, capped: bool, sinks: bool) -> 
     )
     sink = torch.randn(HEADS, generator=generator) if sinks else None
     softcap = 3.0 if capped else None
-    plan = steps.plan(window, torch.float32, torch.device("cpu"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decode_attention, "WORTH", worth)
+        plan = steps.plan(window, torch.float32, torch.device("cpu"))
     found = attention(steps.layout, *plan, query, key, value, scale=0.4, softcap=softcap, sinks=sink)
     scores = query.double() @ key.double().repeat_interleave(HEADS // KEY_HEADS, dim=1).mT * 0.4
     scores = scores if softcap is None else softcap * torch.tanh(scores / softcap)
@@ -89,3 +92,15 @@ def test_few_masks_are_needed(window: int) -> None:
     shared, ((slots, run),), _ = DecodePass(layout, segments).plan(window, torch.float32, torch.device("cpu"))
     assert slots == slice(0, 5) and (run.mask is None) is (window == 0)
     assert shared is None if window else shared == Tile(slice(None), slice(0, 20))
+
+
+def test_slots_of_other_lengths_are_compared_apart() -> None:
+    """A short answer is not compared with as many keys as a long one has, where that is more than another run costs."""
+    layout = Layout(0, 6, 3000)
+    segments = [Segment(slot, length, [7]) for slot, length in ((0, 2000), (1, 1900), (2, 100), (3, 90), (5, 95))]
+    _, runs, _ = DecodePass(layout, segments).plan(0, torch.float32, torch.device("cpu"))
+    assert [(slots, tile.queries, tile.keys) for slots, tile in runs] == [
+        (slice(0, 2), slice(0, 2), slice(0, 2001)),
+        (slice(2, 4), slice(2, 4), slice(0, 101)),
+        (slice(5, 6), slice(4, 5), slice(0, 96)),
+    ]

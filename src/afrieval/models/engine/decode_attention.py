@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import starmap
+from itertools import pairwise, starmap
+from math import inf
 
 import torch
 from torch import Tensor
@@ -10,6 +11,7 @@ from torch import Tensor
 from afrieval.models.engine.attention import Part, Tile, additive, attend, merged, share_left
 from afrieval.models.engine.caches import SHARED, Layout, Segment
 
+WORTH = 600  # keys of a slot that a CPU reads while it begins another run, in a layer
 # What tokens look at: the shared beginning, if they do; single tokens of slots that follow each other, the same keys of
 # each of these slots; and other tokens, keys of their own place.
 Plan = tuple[Tile | None, Sequence[tuple[slice, Tile]], Sequence[Sequence[Tile]]]
@@ -87,19 +89,15 @@ class DecodePass:
         self, alone: Sequence[Segment], window: int, dtype: torch.dtype, device: torch.device
     ) -> Iterator[tuple[slice, Tile]]:
         """Yields slots that follow each other, and the keys of each that its single token looks at."""
-        begin = 0
-        for end in range(1, len(alone) + 1):
-            if end < len(alone) and alone[end].slot == alone[end - 1].slot + 1:
-                continue
-            last = torch.tensor([s.before for s in alone[begin:end]], device=device)[:, None]
-            length = max(s.before for s in alone[begin:end]) + 1
+        for begin, end in pairwise(_bounds(alone, WORTH if device.type == "cpu" else inf)):
+            before = [s.before for s in alone[begin:end]]
+            last, length = torch.tensor(before, device=device)[:, None], max(before) + 1
             key = torch.arange(length, device=device)
             seen = (key <= last) & (key > last - window) if window else key <= last
-            all_seen = (not window or length <= window) and all(s.before == length - 1 for s in alone[begin:end])
+            all_seen = (not window or length <= window) and min(before) == length - 1
             mask = None if all_seen else additive(seen, dtype)[:, None, None]
             slot = alone[begin].slot
             yield slice(slot, slot + end - begin), Tile(slice(begin, end), slice(0, length), mask)
-            begin = end
 
     def _own(self, segment: Segment, first: int, window: int, dtype: torch.dtype, device: torch.device) -> list[Tile]:
         """Returns which keys of their own place some tokens look at, `first` of the pass being the first."""
@@ -114,6 +112,23 @@ class DecodePass:
             return [Tile(queries, slice(start + begin, middle + n), additive(seen, dtype)[None, None])]
         new = Tile(queries, slice(middle, middle + n), causal=True)
         return [Tile(queries, slice(start, middle)), new] if segment.before else [new]
+
+
+def _bounds(alone: Sequence[Segment], worth: float) -> list[int]:
+    """Returns where runs of single tokens begin, and the end of the last.
+
+    All tokens of a run are compared with as many keys as the longest of its slots has. A run ends where a slot does
+    not follow the one before, or where more keys are saved than are worth a run of its own.
+    """
+    bounds, longest = [0], 0
+    for i, (slot, before, _) in enumerate(alone):
+        length, n = before + 1, i - bounds[-1]
+        saved = (n + 1) * max(longest, length) - n * longest - length
+        if i and (slot != alone[i - 1].slot + 1 or saved > worth):
+            bounds.append(i)
+            longest = 0
+        longest = max(longest, length)
+    return [*bounds, len(alone)] if alone else []
 
 
 def attention(
