@@ -26,6 +26,7 @@ def layers_for_onednn(lm: EngineModel) -> list[nn.Linear]:
         layer
         for layer in lm.model.modules()
         if type(layer) is nn.Linear
+        and type(layer.weight) is nn.Parameter  # others are quantised (torchao), and say float32 too
         and (layer.weight.device.type, layer.weight.dtype) == ("cpu", torch.float32)
         and "forward" not in vars(layer)  # accelerate's, where it loads weights when they are needed
     ]
