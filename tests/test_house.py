@@ -7,7 +7,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src/afrieval"
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
-LINES, CORE_LINES = 59_594, 55_124
+LINES, CORE_LINES = 59_593, 55_123
 CLASSES, RECORDS = 449, 272  # records: dataclasses and NamedTuples
 WITH_CONFIG = 25  # functions that take the whole RunConfig
 TINY = 79  # private functions of at most five lines that are used once

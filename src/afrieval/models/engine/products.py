@@ -18,9 +18,8 @@ def layers_for_onednn(lm: EngineModel) -> list[nn.Linear]:
     three times as long with few tokens, and a tenth longer with many. On Intel's own, the two were not compared.
     """
     foreign = processor_vendor() not in ("", "GenuineIntel")
-    if not (foreign and torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()):
-        return []
-    if lm.mixed_precision_dtype is not None:
+    both = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
+    if not (foreign and both and lm.mixed_precision_dtype is None):
         return []
     return [
         layer
